@@ -53,18 +53,18 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
 
     private static func check(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let summary = try settings.summary(
-            environment: ProcessPlace.environment, uid: geteuid())
+            environment: ProcessEnvironment.environment, uid: geteuid())
         try DaemonOutput<Program>.write([summary])
         guard settings.data != nil else { return }
         let history = try OfflineHistory(
-            of: settings, environment: ProcessPlace.environment, uid: geteuid())
+            of: settings, environment: ProcessEnvironment.environment, uid: geteuid())
         try DaemonOutput<Program>.write(["start"] + history.forecast(of: root).map { "  " + $0 })
     }
 
     private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
-            environment: ProcessPlace.environment, uid: geteuid(),
+            environment: ProcessEnvironment.environment, uid: geteuid(),
             logger: DaemonOutput<Program>.logger(settings.logLevel),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)

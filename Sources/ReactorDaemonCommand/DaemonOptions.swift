@@ -32,7 +32,7 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         of settings: DaemonConfig, in directory: String? = nil
     ) throws(DaemonError) -> OfflineHistory {
         try OfflineHistory(
-            of: settings, in: directory, environment: ProcessPlace.environment,
+            of: settings, in: directory, environment: ProcessEnvironment.environment,
             uid: geteuid())
     }
 }

@@ -4,7 +4,7 @@ import StockReactors
 
 /// The source of a daemon's reactors.
 public enum DaemonReactors {
-    /// From the daemon's code: the reactor at `/`, with its children below it. Use a ``Group``
+    /// From the daemon's code: the reactor at `/`, with its children below it. Use a ``ReactorGroup``
     /// for several. A configuration file is optional then, and must not have `reactors:`.
     case root(any Reactor)
     /// From the configuration's `reactors:`, created with this catalog; ``ReactorCatalog/stock``

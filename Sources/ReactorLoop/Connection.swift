@@ -51,10 +51,10 @@ public final class Connection: LoopResource {
     private var budget = readBudgetDefault
     private var reading = false
     // No function that changes the outbox calls back, so accesses to it cannot overlap.
-    private let outboxPlace = Place(Outbox())
+    private let outboxCell = Cell(Outbox())
     var outbox: Outbox {
-        @inline(__always) _read { yield outboxPlace.value }
-        @inline(__always) _modify { yield &outboxPlace.value }
+        @inline(__always) _read { yield outboxCell.value }
+        @inline(__always) _modify { yield &outboxCell.value }
     }
     // At most one request runs at a time, so its memory is allocated once, on demand.
     private(set) lazy var writeRequest: UnsafeMutablePointer<uv_write_t> = {

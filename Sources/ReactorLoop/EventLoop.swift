@@ -56,9 +56,9 @@ public final class EventLoop {
     private var isTurning = false
     private var activity = Activity()
     private(set) var expectation = Expectation()
-    private let polling: Place<Polling>
+    private let polling: Cell<Polling>
     private var jobs: [LoopJob] = []
-    private let endings = Place(TurnEndings())
+    private let endings = Cell(TurnEndings())
 
     /// Opens a loop.
     ///
@@ -80,7 +80,7 @@ public final class EventLoop {
         unsafe readBuffer = .allocate(capacity: Self.readBytesMax)
         unsafe vector = .allocate(capacity: Self.vectorCountMax)
         let governor = SpinGovernor(limit: spin.nanoseconds)
-        polling = Place(Polling(spin: governor, processors: processors))
+        polling = Cell(Polling(spin: governor, processors: processors))
         handle = LoopHandle(doorbell)
 
         var code = unsafe uv_loop_init(raw)

@@ -3,7 +3,7 @@ import Glibc
 
 /// The service manager that started the process, if it wants status notices.
 ///
-///     Supervisor(environment)?.tell("READY=1")
+///     Supervisor(environment)?.notify("READY=1")
 ///
 /// The protocol is that of `sd_notify(3)`: one datagram of lines to the socket in `NOTIFY_SOCKET`,
 /// where a leading `@` stands for an abstract address. *Place*: a daemon that is ready, or about to
@@ -20,7 +20,7 @@ package struct Supervisor: Sendable {
     }
 
     /// Sends lines such as `READY=1`, `STOPPING=1`, or `STATUS=` with a text for people.
-    package func tell(_ lines: String) {
+    package func notify(_ lines: String) {
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return }

@@ -48,7 +48,7 @@ struct ReactorRule {
         ReactorRule(
             name: "connectionEnded", forms: ["(_:state:context:)"],
             remedy: "func connectionEnded(_ owned: OwnedKeys, state: State, "
-                + "context: Context<Self>) -> Mutations<Mutation>",
+                + "context: ReactorContext<Self>) -> Mutations<Mutation>",
             whyNotAsync: "what a connection held ends at once; give async work to "
                 + "Mutations(async:)", result: "Mutations"),
     ]

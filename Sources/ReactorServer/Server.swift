@@ -176,7 +176,7 @@ extension Server {
     /// The counters since the start.
     package var statistics: ServerStats { orders.stats }
 
-    /// Counts lines that the shell's log dropped, for the answer to ``Ask/stats``.
+    /// Counts the lines that the shell's log has dropped, for the answer to ``Question/stats``.
     package func countLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
 
     /// The amounts that the server keeps now.
@@ -247,7 +247,7 @@ extension Server {
             return
         }
         orders.stats.turnedAway += 1
-        orders.tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
+        orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
         guard connections.count < limits.connectionsMax + limits.handshakesMax else {
             return orders.append(.close(id))
         }
@@ -266,7 +266,7 @@ extension Server {
                 "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
                 + "makes room"
             orders.stats.turnedAway += 1
-            orders.tell(connection.peer, .busy) {
+            orders.report(connection.peer, .busy) {
                 .turnedAway(connection.peer, reason, leftOut: $0)
             }
             intake.close(connection, Closing(.busy, reason))

@@ -23,7 +23,7 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case unsubscribe = 0x07
     /// The client has outcomes up to ordinal `number`, and the daemon may forget them; no body.
     case confirm = 0x08
-    /// ``Ask``; `number` is the request's.
+    /// ``Question``; `number` is the request's.
     case ask = 0x09
     /// Answered by ``pong`` with the same `number`; no body.
     case ping = 0x0a

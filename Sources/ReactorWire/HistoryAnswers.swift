@@ -1,4 +1,4 @@
-/// Answer to ``Ask/snapshot``.
+/// Answer to ``Question/snapshot``.
 @WireCodable
 package struct SnapshotMade: Equatable, Sendable {
     /// The journal's row of the snapshot.
@@ -16,7 +16,7 @@ package struct SnapshotMade: Equatable, Sendable {
     }
 }
 
-/// Answer to ``Ask/backup(to:)``.
+/// Answer to ``Question/backup(to:)``.
 @WireCodable
 package struct BackupMade: Equatable, Sendable {
     /// The last row in the backup.
@@ -49,7 +49,7 @@ public struct LogMark: Hashable, Sendable {
     }
 }
 
-/// Answer to ``Ask/log(path:from:after:waits:)``: the next entries, as many as fit a page.
+/// Answer to ``Question/log(path:from:after:waits:)``: the next entries, as many as fit a page.
 @WireCodable
 package struct LogPage: Equatable, Sendable {
     /// The entries, in the order of the events; may be empty.
@@ -195,7 +195,7 @@ public struct LogMutation: Equatable, Sendable {
     }
 }
 
-/// Answer to ``Ask/export(path:at:skip:)``: nodes with their own states, as many as fit a page.
+/// Answer to ``Question/export(path:at:skip:)``: nodes with their own states, as many as fit a page.
 @WireCodable
 package struct StatePage: Equatable, Sendable {
     /// The revision of all pages.

@@ -150,7 +150,7 @@ public struct Refusal: Equatable, Sendable, Error {
 
 /// A request that changes nothing.
 @WireCodable
-public enum Ask: Equatable, Sendable {
+public enum Question: Equatable, Sendable {
     /// The value of a slice. The answer is a ``Revision``, a bool that says whether the slice has a
     /// value, and the value.
     case get(path: String)
@@ -180,7 +180,7 @@ public enum Ask: Equatable, Sendable {
     case checksum(path: String, mode: SubscriptionMode = .replica)
 }
 
-/// Answer to ``Ask/checksum(path:mode:)``.
+/// Answer to ``Question/checksum(path:mode:)``.
 @WireCodable
 package struct SliceChecksum: Equatable, Sendable {
     /// The revision of the whole tree to which the checksum refers: that of the turn's mark.
@@ -195,7 +195,7 @@ package struct SliceChecksum: Equatable, Sendable {
     }
 }
 
-/// Answer to ``Ask/describe(path:)``.
+/// Answer to ``Question/describe(path:)``.
 @WireCodable
 public struct NodeDescription: Equatable, Sendable {
     /// Path of the node.
@@ -234,7 +234,7 @@ public struct NodeDescription: Equatable, Sendable {
     }
 }
 
-/// One node in the answer to ``Ask/tree``.
+/// One node in the answer to ``Question/tree``.
 @WireCodable
 public struct TreeEntry: Equatable, Sendable {
     /// Path of the node.

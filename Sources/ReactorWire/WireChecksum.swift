@@ -3,7 +3,7 @@
 ///     var checksum = WireChecksum()
 ///     checksum.add(state.wireBytes().span)
 ///
-/// *Place*: ``Ask/checksum(path:mode:)`` compares a mirror's copy with the daemon's state, and a
+/// *Place*: ``Question/checksum(path:mode:)`` compares a mirror's copy with the daemon's state, and a
 /// client's journal uses it to detect a torn record. It detects accidents, not forgeries. *Cost*:
 /// about a nanosecond a byte.
 package struct WireChecksum: Hashable, Sendable {

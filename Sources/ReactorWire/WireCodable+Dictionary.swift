@@ -22,7 +22,7 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
         order.sort()
         for entry in order {
             writer.text(entry.text)
-            self[entry.place].value.encode(into: &writer)
+            self[entry.index].value.encode(into: &writer)
         }
     }
 
@@ -78,18 +78,18 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
 
 /// A key and the position of its value, in the order of encoded keys.
 @usableFromInline
-struct WireKeyOrder<Place>: Comparable where Place: Equatable {
+struct WireKeyOrder<Index>: Comparable where Index: Equatable {
     @usableFromInline let text: String
-    @usableFromInline let place: Place
+    @usableFromInline let index: Index
     // Length and first bytes nearly always decide. Comparing these two numbers costs a tenth of
     // comparing the texts.
     @usableFromInline let byteCount: Int
     @usableFromInline let leadingWord: UInt64
 
     @inlinable
-    init(_ text: String, _ place: Place) {
+    init(_ text: String, _ index: Index) {
         self.text = text
-        self.place = place
+        self.index = index
         let utf8 = text.utf8
         byteCount = utf8.count
         leadingWord = utf8.span.leadingWord

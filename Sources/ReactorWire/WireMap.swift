@@ -85,15 +85,15 @@ public struct WireMap: Sendable {
     /// The value of `key`; setting `nil` removes it.
     public subscript(key: WireKey) -> WireValue? {
         get {
-            let place = place(of: key)
-            return place.isFound ? chunks[place.chunk][place.index].value : nil
+            let position = position(of: key)
+            return position.isFound ? chunks[position.chunk][position.index].value : nil
         }
         set {
-            let place = place(of: key)
-            switch (place.isFound, newValue) {
-            case (true, let value?): chunks[place.chunk][place.index].value = value
-            case (true, nil): remove(at: place)
-            case (false, let value?): insert(Pair(key: key, value: value), at: place)
+            let position = position(of: key)
+            switch (position.isFound, newValue) {
+            case (true, let value?): chunks[position.chunk][position.index].value = value
+            case (true, nil): remove(at: position)
+            case (false, let value?): insert(Pair(key: key, value: value), at: position)
             case (false, nil): break
             }
         }
@@ -106,27 +106,27 @@ public struct WireMap: Sendable {
     mutating func change<Result>(
         _ key: WireKey, _ body: (inout WireValue) -> Result
     ) -> Result? {
-        let place = place(of: key)
-        return place.isFound ? body(&chunks[place.chunk][place.index].value) : nil
+        let position = position(of: key)
+        return position.isFound ? body(&chunks[position.chunk][position.index].value) : nil
     }
 }
 
 // MARK: - Chunks
 extension WireMap {
     /// The position of a key, or the position to insert it.
-    private struct Place {
+    private struct Position {
         var chunk: Int
         var index: Int
         var isFound: Bool
     }
 
-    private func place(of key: WireKey) -> Place {
+    private func position(of key: WireKey) -> Position {
         // A key below a chunk's first key can only be in the chunk before.
         let after = Self.firstIndex(chunks.count) { key < chunks[$0][0].key }
-        guard after > 0 else { return Place(chunk: 0, index: 0, isFound: false) }
+        guard after > 0 else { return Position(chunk: 0, index: 0, isFound: false) }
         let chunk = chunks[after - 1]
         let index = Self.firstIndex(chunk.count) { !(chunk[$0].key < key) }
-        return Place(
+        return Position(
             chunk: after - 1, index: index,
             isFound: index < chunk.count && chunk[index].key == key)
     }
@@ -142,31 +142,31 @@ extension WireMap {
         return range.lowerBound
     }
 
-    private mutating func insert(_ pair: Pair, at place: Place) {
+    private mutating func insert(_ pair: Pair, at position: Position) {
         count += 1
         guard !chunks.isEmpty else {
             chunks = [[pair]]
             starts = [0]
             return
         }
-        chunks[place.chunk].insert(pair, at: place.index)
-        if chunks[place.chunk].count > Self.chunkMax {
-            let upper = chunks[place.chunk].suffix(Self.chunkMax / 2)
-            chunks[place.chunk].removeLast(upper.count)
-            chunks.insert(Array(upper), at: place.chunk + 1)
-            starts.insert(0, at: place.chunk + 1)
+        chunks[position.chunk].insert(pair, at: position.index)
+        if chunks[position.chunk].count > Self.chunkMax {
+            let upper = chunks[position.chunk].suffix(Self.chunkMax / 2)
+            chunks[position.chunk].removeLast(upper.count)
+            chunks.insert(Array(upper), at: position.chunk + 1)
+            starts.insert(0, at: position.chunk + 1)
         }
-        countStarts(from: place.chunk)
+        countStarts(from: position.chunk)
     }
 
-    private mutating func remove(at place: Place) {
+    private mutating func remove(at position: Position) {
         count -= 1
-        chunks[place.chunk].remove(at: place.index)
-        if chunks[place.chunk].isEmpty {
-            chunks.remove(at: place.chunk)
-            starts.remove(at: place.chunk)
+        chunks[position.chunk].remove(at: position.index)
+        if chunks[position.chunk].isEmpty {
+            chunks.remove(at: position.chunk)
+            starts.remove(at: position.chunk)
         }
-        countStarts(from: place.chunk)
+        countStarts(from: position.chunk)
     }
 
     private mutating func countStarts(from chunk: Int) {

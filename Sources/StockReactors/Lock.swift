@@ -64,7 +64,7 @@ public struct Lock {
     }
 
     public func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         try context.refusePreview()
         switch action {
@@ -103,7 +103,7 @@ public struct Lock {
     }
 
     public func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         var mutations: [Mutation] = []
         let leaving = state.waiters.filter { $0.client.connection == owned.connection }
@@ -125,7 +125,7 @@ extension Lock {
     private static let ownedKey: WireKey = "claim"
 
     private func acquire(
-        waits: Bool, _ state: State, _ context: Context<Self>
+        waits: Bool, _ state: State, _ context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         let client = Client(context.caller)
         guard let holder = state.holder else {
@@ -149,7 +149,7 @@ extension Lock {
 
     /// Grants the lock to `next` and answers its `acquire`; without a waiter, frees the lock.
     private func passOn(
-        _ next: Waiter?, _ state: State, _ context: Context<Self>
+        _ next: Waiter?, _ state: State, _ context: ReactorContext<Self>
     ) -> Mutation {
         guard let next else { return .freed }
         let token = state.lastToken + 1
@@ -159,7 +159,7 @@ extension Lock {
 
     /// Ends a connection's ownership after a release, unless the connection waits for the lock
     /// again.
-    private func disown(_ connection: UInt64, _ state: State, _ context: Context<Self>) {
+    private func disown(_ connection: UInt64, _ state: State, _ context: ReactorContext<Self>) {
         guard !state.waiters.contains(where: { $0.client.connection == connection }) else { return }
         context.disown(Self.ownedKey, connection: connection)
     }

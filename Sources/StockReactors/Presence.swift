@@ -62,7 +62,7 @@ public struct Presence {
     }
 
     public func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         try context.refusePreview()
         let caller = context.caller
@@ -93,7 +93,7 @@ public struct Presence {
     }
 
     public func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         state.members.contains(owned.connection)
             ? Mutations(.left(connection: owned.connection)) : .none

@@ -92,7 +92,7 @@ public struct Queue {
     }
 
     public func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .push(let job):
@@ -133,7 +133,7 @@ public struct Queue {
     }
 
     public func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         let ids = owned.keys.compactMap { UInt64($0.text) }.filter { id in
             state.claimed[id]?.client.connection == owned.connection
@@ -154,7 +154,7 @@ extension Queue {
     }
 
     private func claim(
-        _ state: State, _ context: Context<Self>
+        _ state: State, _ context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         try context.refusePreview()
         guard let first = state.waiting.first else {
@@ -168,7 +168,7 @@ extension Queue {
     /// Checks that the caller has claimed job `id`.
     @discardableResult
     private func checkClaim(
-        _ id: UInt64, _ state: State, _ context: Context<Self>
+        _ id: UInt64, _ state: State, _ context: ReactorContext<Self>
     ) throws(Rejection) -> Claim {
         try context.refusePreview()
         guard let claim = state.claimed[id] else {

@@ -11,7 +11,7 @@ struct ActionStream {
     let awaitsEffects: Bool
     let text: ActionText
     /// How long to wait for outcomes.
-    let patience: Patience
+    let timeout: TimeoutOption
 
     /// Bytes per read. All actions of one read go to the client's thread in one job.
     private static let chunkBytes = 64 << 10
@@ -25,32 +25,32 @@ struct ActionStream {
     /// with code 1 if an action was rejected; with code 74 if standard output was closed, which
     /// ends the sending.
     func run(_ client: Client) async throws {
-        let tally = Tally(isEach: isEach)
+        let outcomes = OutcomeCounter(isEach: isEach)
         let pipeline = try await Failure.explain(path) { () throws(ClientError) in
             try await client.pipeline(path, awaitsEffects: awaitsEffects) { _, outcome in
-                tally.add(outcome)
+                outcomes.add(outcome)
             }
         }
-        let limits = [patience.begin(tally), patience.watch(client) { tally.endEarly(nil) }]
+        let limits = [timeout.begin(outcomes), timeout.watch(client) { outcomes.endEarly(nil) }]
         defer { for limit in limits { limit?.cancel() } }
-        SignalWatch.start { signal in tally.endEarly("stopped by \(signal)") }
+        SignalWatch.start { signal in outcomes.endEarly("stopped by \(signal)") }
         let failure: Failure?
         do {
-            let bad = try await sendLines(to: pipeline, of: client, tally)
+            let bad = try await sendLines(to: pipeline, of: client, outcomes)
             try await Failure.explain(path) { () throws(ClientError) in try await client.drain() }
             Output.progress("")
-            try tally.checkOutput()
-            failure = bad ?? tally.failure
+            try outcomes.checkOutput()
+            failure = bad ?? outcomes.failure
         } catch let closed as Output.Closed where closed.reason == nil {
             throw Failure(
                 Failure.outputCode,
-                "standard output was closed before all outcomes were printed, \(tally.progress)")
+                "standard output was closed before all outcomes were printed, \(outcomes.progress)")
         } catch let failure as Failure {
-            tally.endEarly(nil)
+            outcomes.endEarly(nil)
             throw failure
         }
         client.close()
-        let summary = tally.finish()
+        let summary = outcomes.finish()
         if isEach {
             if let failure { throw failure }
         } else {
@@ -60,7 +60,7 @@ struct ActionStream {
 
     /// Sends the actions of all lines; returns the error of the first invalid line.
     private func sendLines(
-        to pipeline: Pipeline, of client: Client, _ tally: Tally
+        to pipeline: Pipeline, of client: Client, _ outcomes: OutcomeCounter
     ) async throws -> Failure? {
         var rest: [UInt8] = []
         var line = 0
@@ -77,15 +77,15 @@ struct ActionStream {
                     "line \(line + 1): longer than \(lineBytesMax) bytes; an action has at most "
                         + "\(frameBytesMax)")
             }
-            if let bad = try await send(rest[..<end], &line, tally, through: pipeline) {
+            if let bad = try await send(rest[..<end], &line, outcomes, through: pipeline) {
                 return bad
             }
             // A copy releases the storage of a long line.
             rest = Array(rest[(end + 1)...])
-            Output.progress("\(tally.count) of \(pipeline.count) actions")
-            try tally.checkOutput()
+            Output.progress("\(outcomes.count) of \(pipeline.count) actions")
+            try outcomes.checkOutput()
         }
-        return rest.isEmpty ? nil : try await send(rest[...], &line, tally, through: pipeline)
+        return rest.isEmpty ? nil : try await send(rest[...], &line, outcomes, through: pipeline)
     }
 
     /// Returns the bytes available on standard input, waiting for the first; empty at the end.
@@ -99,7 +99,7 @@ struct ActionStream {
 
     /// Sends the actions in `lines`; returns the error of the first invalid line.
     private func send(
-        _ lines: ArraySlice<UInt8>, _ number: inout Int, _ tally: Tally,
+        _ lines: ArraySlice<UInt8>, _ number: inout Int, _ outcomes: OutcomeCounter,
         through pipeline: Pipeline
     ) async throws -> Failure? {
         var actions: [[UInt8]] = []
@@ -118,7 +118,7 @@ struct ActionStream {
                 break
             }
         }
-        tally.addSent(UInt64(actions.count))
+        outcomes.addSent(UInt64(actions.count))
         do throws(ClientError) {
             try await pipeline.send(actions)
         } catch {

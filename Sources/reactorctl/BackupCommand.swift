@@ -24,7 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         // The daemon has another working directory, so the path is made absolute.
-        let path = try ProcessPlace.absolute(directory)
+        let path = try ProcessEnvironment.absolute(directory)
         let made = try await Failure.explain { () throws(ClientError) in
             try await client.backup(to: path)
         }

@@ -42,7 +42,7 @@ struct DispatchCommand: AsyncParsableCommand {
             valueName: "what"))
     var wait = DispatchWait.applied
 
-    @OptionGroup var patience: Patience
+    @OptionGroup var timeout: TimeoutOption
 
     @Flag(name: .long, help: "With -, a line per action instead of a summary.")
     var each = false
@@ -63,9 +63,9 @@ struct DispatchCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let limit = patience.begin("no outcome")
+        let limit = timeout.begin("no outcome")
         let client = try await connection.connect()
-        let watch = patience.watch(client)
+        let watch = timeout.watch(client)
         defer { watch?.cancel() }
         let text = try await ActionText(path, from: client)
         if action == "-" {
@@ -74,7 +74,7 @@ struct DispatchCommand: AsyncParsableCommand {
             watch?.cancel()
             return try await ActionStream(
                 path: path, isEach: each, awaitsEffects: wait == .done, text: text,
-                patience: patience
+                timeout: timeout
             ).run(client)
         }
         let encoded = try text.encode(action)

@@ -82,7 +82,7 @@ struct Failure: Error {
 
 extension Failure {
     /// How long a request is repeated while the daemon is too busy.
-    private static let busyPatience = Duration.seconds(5)
+    private static let busyTimeout = Duration.seconds(5)
 
     /// Runs `body` and converts a client's error into a failure. Repeats `body` for some seconds
     /// while the daemon is too busy.
@@ -96,7 +96,7 @@ extension Failure {
                 return try await body()
             } catch {
                 guard case .refused(let refusal) = error, refusal.code == .busy,
-                    waited < busyPatience, (try? await Task.sleep(for: pause)) != nil
+                    waited < busyTimeout, (try? await Task.sleep(for: pause)) != nil
                 else { throw Failure(error, path: path) }
                 waited += pause
                 pause = min(pause * 2, .milliseconds(800))

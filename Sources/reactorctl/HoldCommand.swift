@@ -63,7 +63,7 @@ struct HoldCommand: AsyncParsableCommand {
             valueName: "what"))
     var onLoss = LossPolicy.term
 
-    @OptionGroup var patience: Patience
+    @OptionGroup var timeout: TimeoutOption
 
     @Argument(parsing: .postTerminator, help: "The command to run.")
     var command: [String] = []
@@ -86,9 +86,9 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let limit = patience.begin("\(path): no acquisition")
+        let limit = timeout.begin("\(path): no acquisition")
         let client = try await connection.connect()
-        let watch = patience.watch(client)
+        let watch = timeout.watch(client)
         let text = try await ActionText(path, from: client)
         let (outcome, number) = try await acquire(text.encode(action), client)
         limit?.cancel()
@@ -107,8 +107,8 @@ struct HoldCommand: AsyncParsableCommand {
             if isLost {
                 Output.complain("--on-\(code == 0 ? "success" : "failure") was omitted")
             } else {
-                let limit = patience.begin("no outcome of the action after the command")
-                let watch = patience.watch(client)
+                let limit = timeout.begin("no outcome of the action after the command")
+                let watch = timeout.watch(client)
                 try await finish(last, code, client)
                 limit?.cancel()
                 watch?.cancel()
@@ -198,7 +198,7 @@ struct HoldCommand: AsyncParsableCommand {
                 "the reply has \(json.utf8.count) bytes of JSON, too many for "
                     + Self.replyVariable)
         }
-        let environment = ProcessPlace.environment
+        let environment = ProcessEnvironment.environment
             .merging([Self.replyVariable: json]) { $1 }
         let (endings, continuation) = AsyncStream<Result<HeldCommand.Ending, LoopError>>
             .makeStream()

@@ -78,7 +78,7 @@ struct Inn {
     struct State: Equatable { var notes: [String] = [] }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         let count = context.state(of: $guests).count
         return Mutations(.noted("cleared \(count)")).also($guests, .cleared)

@@ -34,8 +34,8 @@ struct NodeNumberTests {
         return outcome
     }
 
-    private static func group(_ names: [String]) -> Group {
-        Group(names.map { (name: WireKey($0), reactor: StockReactors.Counter()) })
+    private static func group(_ names: [String]) -> ReactorGroup {
+        ReactorGroup(names.map { (name: WireKey($0), reactor: StockReactors.Counter()) })
     }
 
     private func decide(_ action: Guesthouse.Action, _ client: Rig.Joined, _ rig: Rig) throws {

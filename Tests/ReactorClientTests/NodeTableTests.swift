@@ -47,14 +47,14 @@ struct NodeTableTests {
     }
 
     @Test("the removal of a node marks the nodes below it as gone, and no others")
-    func spoils() {
+    func invalidates() {
         var table = NodeTable()
         let paths = ["/a", "/a/b", "/ab", "/"]
         for path in paths { _ = visit(path, &table, countMax: 9) }
-        table.spoil(from: "/a")
+        table.invalidate(from: "/a")
         let stale = table.indices.filter { table[$0]?.state == .stale }
         #expect(stale.compactMap { table[$0]?.path } == ["/a", "/a/b"])
-        table.spoil(from: "/")
+        table.invalidate(from: "/")
         #expect(table.indices.allSatisfy { table[$0]?.state == .stale })
     }
 

@@ -48,7 +48,7 @@ private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
 struct ReadmeTests {
     @Test("the reactor is served and mirrored, and refuses as its author defined")
     func works() async throws {
-        let server = try LiveServer(Group([("tally", Tally())]))
+        let server = try LiveServer(ReactorGroup([("tally", Tally())]))
         let client = try await Client.connect(to: server.path)
         let tally = try await client.mirror(Tally.self, at: "/tally")
         guard case .applied = await tally.dispatch(.add(5)) else {

@@ -268,7 +268,7 @@ struct ReconnectTests {
         #expect(pauses.allSatisfy { $0 <= 400_000_000 })
         #expect(error == .unreachable(tried: tried))
         var impatient = ClientOptions()
-        impatient.busyPatience = 0
+        impatient.busyTimeout = 0
         #expect(self.pauses(impatient) { $0.connectFailed(tried) }.pauses.isEmpty)
     }
 

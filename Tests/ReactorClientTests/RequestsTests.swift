@@ -66,7 +66,7 @@ struct RequestsTests {
     func stale() throws {
         var requests = Requests(answerBytesMax: 100)
         let node = try open("/a", &requests)
-        requests.spoil(from: "/")
+        requests.invalidate(from: "/")
         let again = requests.open("/a", countMax: 8, then: { _ in })
         #expect(again == .needsRequest(node.rawValue))
         var writer = WireWriter()

@@ -84,7 +84,7 @@ final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
     @Child var meter = Meter()
 
     func mutate(
-        action: Action, state: State, context: Context<Hall>
+        action: Action, state: State, context: ReactorContext<Hall>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .look: [.seen(context.state(of: $meter).count)]

@@ -6,7 +6,9 @@ struct CancelScopeTests {
     private let world = ManualWorld()
 
     private func tree() -> Tree {
-        Tree(Group([("a", Fetcher()), ("b", Fetcher())]), epoch: 1, environment: world.environment)
+        Tree(
+            ReactorGroup([("a", Fetcher()), ("b", Fetcher())]), epoch: 1,
+            environment: world.environment)
     }
 
     /// Sends an action with an optional cancel id, and starts the requested effects.

@@ -64,7 +64,7 @@ struct CollectionNodeTests {
                 return try StructuralChange.decode(frame, &cursor)
             }
         }
-        let guests = NodePlace(number: room.number + 1, path: SlicePath(["guests"]))
+        let guests = NumberedPath(number: room.number + 1, path: SlicePath(["guests"]))
         #expect(
             changes == [
                 .create(key: "a", number: room.number, parts: [guests]), .remove(key: "a"),
@@ -73,7 +73,8 @@ struct CollectionNodeTests {
 
     @Test("F20: a group contains reactors that are known only at run time")
     func group() throws {
-        let tree = Tree(Group([("b", Tally()), ("a", Echo()), ("c", Group([]))]), epoch: 1)
+        let tree = Tree(
+            ReactorGroup([("b", Tally()), ("a", Echo()), ("c", ReactorGroup([]))]), epoch: 1)
         #expect(try tree.send(Tally.Action.add(2), to: "/b") == "applied 1")
         #expect(
             try tree.json()

@@ -24,7 +24,7 @@ private struct Worker {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .work(let count):
@@ -172,7 +172,7 @@ struct EffectRoomTests {
 
     @Test("R101: a batch is refused completely if one of its actions has no room")
     func batch() throws {
-        let tree = Tree(Group([("a", Worker()), ("b", Worker())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("a", Worker()), ("b", Worker())]), epoch: 1)
         tree.effectsMax = 2
         let outcome = try tree.sendTogether([
             ("/a", Worker.Action.work(1)), ("/b", Worker.Action.work(2)),

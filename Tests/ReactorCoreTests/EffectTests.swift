@@ -72,7 +72,7 @@ struct Fetchers {
     struct State: Equatable, Sendable {}
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Action> {
         switch action {
         case .open(let name): Mutations.none.creating($all, WireKey(name))
@@ -245,7 +245,7 @@ struct EffectTests {
     @Test("an effect requested in a refused batch does not start")
     func batch() throws {
         let tree = Tree(
-            Group([("fetcher", Fetcher()), ("tally", Tally())]), epoch: 1,
+            ReactorGroup([("fetcher", Fetcher()), ("tally", Tally())]), epoch: 1,
             environment: world.environment)
         let outcome = try tree.sendTogether([
             ("/fetcher", Fetcher.Action.fetch(["a"])), ("/tally", Tally.Action.refuse),

@@ -92,7 +92,7 @@ struct LiveReactorTests {
 
     @Test("a path of properties finds a nested reactor")
     func properties() throws {
-        let (tree, _) = opened(Group([("adder", Adder())]))
+        let (tree, _) = opened(ReactorGroup([("adder", Adder())]))
         let adder = try tree.reactor(ReactorPath(at: SlicePath("/adder")) { Adder() })
         #expect(adder.node === tree.root.children["adder"])
     }

@@ -22,7 +22,7 @@ struct Harbour: Reactor {
     @Child var ship = Tally()
     let town = Town()
 
-    var initialState: Group.State { Group.State() }
+    var initialState: ReactorGroup.State { ReactorGroup.State() }
 
     func children(_ visitor: inout ChildVisitor) {
         visitor.child("boat", _ship)

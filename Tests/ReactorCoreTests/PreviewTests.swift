@@ -89,7 +89,7 @@ struct Signpost {
     struct State: Equatable, Sendable { var text = "" }
 
     func mutate(
-        action: Action, state: State, context: Context<Signpost>
+        action: Action, state: State, context: ReactorContext<Signpost>
     ) throws(Rejection) -> Mutations<Mutation> {
         [.wrote("\(context.path)")]
     }
@@ -112,7 +112,7 @@ struct Roster {
     struct State: Equatable, Sendable { var count = 0 }
 
     func mutate(
-        action: Action, state: State, context: Context<Roster>
+        action: Action, state: State, context: ReactorContext<Roster>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .own: _ = context.id

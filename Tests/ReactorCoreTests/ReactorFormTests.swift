@@ -34,12 +34,17 @@ struct ReactorFormTests {
     func once() {
         let first = Costly.fingerprint
         let count = Costly.asked.withLock { $0 }
-        let tree = Tree(Group([("a", Costly()), ("b", Costly())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("a", Costly()), ("b", Costly())]), epoch: 1)
         for path in [SlicePath(["a"]), SlicePath(["b"])] {
             #expect(tree.node(at: path)?.fingerprint == first)
             #expect(tree.node(at: path)?.reactorName == "Costly")
         }
         #expect(Costly.asked.withLock { $0 } == count)
-        #expect(Costly.fingerprint != Group.fingerprint)
+        #expect(Costly.fingerprint != ReactorGroup.fingerprint)
+    }
+
+    @Test("a group is recorded under the name that earlier histories have")
+    func group() {
+        #expect(Tree(ReactorGroup([]), epoch: 1).root.reactorName == "Group")
     }
 }

@@ -60,7 +60,7 @@ struct Census {
     struct State: Equatable, Sendable { var seen: [ReactorID] = [] }
 
     func mutate(
-        action: Action, state: State, context: Context<Census>
+        action: Action, state: State, context: ReactorContext<Census>
     ) throws(Rejection) -> Mutations<Mutation> {
         [.seen([context.id, context.id(of: $tally)])]
     }

@@ -87,7 +87,7 @@ struct Shop {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .visit(let count):
@@ -196,7 +196,7 @@ struct Desk {
     enum Reply: Equatable, Sendable { case text(String) }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .take(let key):
@@ -248,7 +248,7 @@ struct Desk {
     }
 
     func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         [.ended(owned.connection, owned.keys)]
     }

@@ -39,7 +39,7 @@ struct CapturedBook: Reactor {
     var initialState: State { State() }
 
     func mutate(
-        action: Action, state: State, context: Context<CapturedBook>
+        action: Action, state: State, context: ReactorContext<CapturedBook>
     ) throws(Rejection) -> Mutations<Action> {
         switch action {
         case .add(let key): Mutations(action).creating($pages, WireKey(key))
@@ -53,7 +53,8 @@ struct CapturedBook: Reactor {
 /// States that are encoded later than captured.
 struct SliceCaptureTests {
     private func tree() throws -> Tree {
-        let tree = Tree(Group([("book", CapturedBook()), ("other", CapturedPage())]), epoch: 1)
+        let tree = Tree(
+            ReactorGroup([("book", CapturedBook()), ("other", CapturedPage())]), epoch: 1)
         for key in ["bb", "a", "c"] {
             try send(CapturedBook.Action.add(key), to: "/book", in: tree)
         }

@@ -14,7 +14,7 @@ struct TreeDispatchTests {
 
     @Test("F43: followers run in the order of their requests, and their own followers after them")
     func breadth() throws {
-        let tree = Tree(Group([("a", Desk()), ("b", Desk())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("a", Desk()), ("b", Desk())]), epoch: 1)
         #expect(try tree.send(Desk.Action.fan(3), to: "/a") == "applied 1")
         #expect(
             try tree.state(of: Desk.self, "/a").log == ["step 3", "step 0", "step -1", "step -2"])
@@ -23,7 +23,7 @@ struct TreeDispatchTests {
 
     @Test("R100: a follower that calls itself is cut off at depth 64 with a LOOP that names it")
     func loop() throws {
-        let tree = Tree(Group([("desk", Desk())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("desk", Desk())]), epoch: 1)
         #expect(try tree.send(Desk.Action.loop, to: "/desk", from: 3, ordinal: 9) == "applied 1")
         #expect(
             try tree.state(of: Desk.self, "/desk").log.count == 1 + CoreLimits.followerDepthMax)
@@ -92,7 +92,7 @@ struct TreeDispatchTests {
 
     @Test("R96: a batch with one rejected action leaves no trace")
     func batchRollsBack() throws {
-        let tree = Tree(Group([("shop", Shop()), ("desk", Desk())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("shop", Shop()), ("desk", Desk())]), epoch: 1)
         try tree.send(Shop.Action.open("stays"), to: "/shop")
         try tree.send(Room.Action.place(1), to: "/shop/rooms/stays")
         tree.turn.begin()
@@ -155,7 +155,7 @@ struct TreeDispatchTests {
 
     @Test("the end of a connection is a transaction of each reactor in which it owned an object")
     func connectionEnds() throws {
-        let tree = Tree(Group([("a", Desk()), ("b", Desk()), ("c", Desk())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("a", Desk()), ("b", Desk()), ("c", Desk())]), epoch: 1)
         try tree.send(Desk.Action.take("x"), to: "/b", from: 1)
         try tree.send(Desk.Action.take("y"), to: "/a", from: 1)
         try tree.send(Desk.Action.take("z"), to: "/b", from: 1)

@@ -52,7 +52,7 @@ struct DaemonCrowdTests {
     private func stats(_ socket: RawSocket) throws -> [String: UInt64] {
         var writer = WireWriter()
         let frame = writer.beginFrame(.ask, number: 1)
-        Ask.stats.encode(into: &writer)
+        Question.stats.encode(into: &writer)
         writer.endFrame(at: frame)
         socket.send(writer.bytes)
         return try [String: UInt64](wireBytes: try #require(socket.frame()).body)
@@ -128,7 +128,7 @@ struct DaemonCrowdTests {
                     ? String(UnicodeScalar(letter)) : "%" + String(letter, radix: 16)
             }
             let question = storm.beginFrame(.ask, number: number)
-            Ask.checksum(path: "/large/" + letters.joined()).encode(into: &storm)
+            Question.checksum(path: "/large/" + letters.joined()).encode(into: &storm)
             storm.endFrame(at: question)
         }
         // A stopped daemon finds all of them, and the signal, when it continues. In one call they
@@ -205,7 +205,7 @@ struct DaemonCrowdTests {
     }
 
     private func value(_ path: String, _ socket: RawSocket) throws -> WireValue {
-        socket.send(.ask, number: 9, Ask.get(path: path).wireBytes())
+        socket.send(.ask, number: 9, Question.get(path: path).wireBytes())
         guard case .array(let parts) = try WireValue(wireBytes: #require(socket.frame()).body)
         else { return .null }
         return parts[2]

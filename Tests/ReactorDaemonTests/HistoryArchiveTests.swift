@@ -83,7 +83,7 @@ struct HistoryArchiveTests {
     func endedWaits() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
-        let ask = Ask.log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true)
+        let ask = Question.log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true)
         let before = rig.ask(ask, connection: 2)
         rig.settle()
         #expect(rig.found(before) == nil)

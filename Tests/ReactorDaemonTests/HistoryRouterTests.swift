@@ -63,7 +63,7 @@ struct HistoryRouterTests {
         for _ in 1...ArchiveWorker.followersMax + 1 {
             let socket = try #require(RawSocket(daemon.socketPath))
             socket.send(RawSocket.hello)
-            let ask = Ask.log(path: "/visits", after: end, waits: true)
+            let ask = Question.log(path: "/visits", after: end, waits: true)
             socket.send(.ask, number: 1, ask.wireBytes())
         }
         daemon.signal(SIGCONT)

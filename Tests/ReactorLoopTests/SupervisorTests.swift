@@ -16,7 +16,7 @@ struct SupervisorTests {
 
     @Test("P80: a manager that does not listen is no error")
     func dead() {
-        Supervisor(["NOTIFY_SOCKET": "/nowhere/at/all"])?.tell("READY=1")
-        Supervisor(["NOTIFY_SOCKET": "@reactor-nobody-\(getpid())"])?.tell("READY=1")
+        Supervisor(["NOTIFY_SOCKET": "/nowhere/at/all"])?.notify("READY=1")
+        Supervisor(["NOTIFY_SOCKET": "@reactor-nobody-\(getpid())"])?.notify("READY=1")
     }
 }

@@ -10,7 +10,7 @@ struct WireRecordTests {
             @WireCodable
             struct State {
                 var count = 3, rate = -1.5, name = "", isOpen = true
-                var place = Place()
+                var place = Cell()
             }
             """,
             told(

@@ -25,7 +25,7 @@ struct FramingTests {
             ("subscribe", TestClient.frame(.subscribe, number: 2, subscribe)),
             ("unsubscribe", TestClient.frame(.unsubscribe, id: 1)),
             ("confirm", TestClient.frame(.confirm, number: 1)),
-            ("ask", TestClient.frame(.ask, number: 3, Ask.tree.wireBytes())),
+            ("ask", TestClient.frame(.ask, number: 3, Question.tree.wireBytes())),
             ("ping", TestClient.frame(.ping, number: 4)),
         ]
     }
@@ -257,7 +257,7 @@ struct FramingTests {
         client.send(.ping, id: 8, number: 4)
         client.send(.confirm, id: 7)
         client.send(.unsubscribe, id: 6, number: 5)
-        client.send(.ask, id: 5, number: 6, Ask.tree.wireBytes())
+        client.send(.ask, id: 5, number: 6, Question.tree.wireBytes())
         client.send(.goodbye, id: 4, number: 3)
         harness.settle()
         let frames = client.frames()

@@ -19,7 +19,7 @@ struct Counter {
     enum Reply: Equatable, Sendable { case count(Int) }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .increment(let amount): return [.added(amount)]
@@ -72,7 +72,7 @@ struct Search {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .type(let text):
@@ -222,7 +222,7 @@ struct Bench {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .sit(let name):
@@ -245,7 +245,7 @@ struct Bench {
     }
 
     func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         Mutations(sync: owned.keys.map { .rose($0.text) })
     }

@@ -50,7 +50,7 @@ struct StubTests {
     func early() throws {
         let stub = Stub(Counter.self)
         stub.force(Counter.State(count: 3))
-        let daemon = TestDaemon(Group([("here", stub)]))
+        let daemon = TestDaemon(ReactorGroup([("here", stub)]))
         let mirror = try daemon.connect().mirror(Counter.self, at: "/here")
         #expect(mirror.state.count == 3)
     }

@@ -158,17 +158,17 @@ extension FrameBody {
 
     private static let revision = Revision(epoch: epoch, sequence: 42)
     private static let questions = [
-        FrameBody("ask-get", Ask.get(path: "/visits")),
-        FrameBody("ask-describe", Ask.describe(path: "/visits")),
-        FrameBody("ask-tree", Ask.tree),
-        FrameBody("ask-stats", Ask.stats),
-        FrameBody("ask-limits", Ask.limits),
-        FrameBody("ask-past", Ask.past(path: "/visits", at: revision)),
-        FrameBody("ask-snapshot", Ask.snapshot),
-        FrameBody("ask-backup", Ask.backup(to: "/var/backups/monday")),
-        FrameBody("ask-log", Ask.log(path: "/visits", from: revision)),
-        FrameBody("ask-export", Ask.export(path: "/")),
-        FrameBody("ask-checksum", Ask.checksum(path: "/visits")),
+        FrameBody("ask-get", Question.get(path: "/visits")),
+        FrameBody("ask-describe", Question.describe(path: "/visits")),
+        FrameBody("ask-tree", Question.tree),
+        FrameBody("ask-stats", Question.stats),
+        FrameBody("ask-limits", Question.limits),
+        FrameBody("ask-past", Question.past(path: "/visits", at: revision)),
+        FrameBody("ask-snapshot", Question.snapshot),
+        FrameBody("ask-backup", Question.backup(to: "/var/backups/monday")),
+        FrameBody("ask-log", Question.log(path: "/visits", from: revision)),
+        FrameBody("ask-export", Question.export(path: "/")),
+        FrameBody("ask-checksum", Question.checksum(path: "/visits")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]

@@ -29,9 +29,11 @@ struct RequestsTests {
 
     @Test("a query without parameters may be its bare name")
     func bareQuestions() throws {
-        #expect(try Ask(wireBytes: ("tree" as WireValue).wireBytes()) == .tree)
-        #expect(try Ask(wireBytes: ("stats" as WireValue).wireBytes()) == .stats)
-        #expect(throws: WireError.self) { try Ask(wireBytes: ("get" as WireValue).wireBytes()) }
+        #expect(try Question(wireBytes: ("tree" as WireValue).wireBytes()) == .tree)
+        #expect(try Question(wireBytes: ("stats" as WireValue).wireBytes()) == .stats)
+        #expect(throws: WireError.self) {
+            try Question(wireBytes: ("get" as WireValue).wireBytes())
+        }
     }
 
     @Test("a refusal keeps its code, even an unknown one")

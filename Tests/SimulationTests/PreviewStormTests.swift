@@ -13,7 +13,7 @@ struct Notebook {
     struct State: Equatable, Sendable { var notes: [Int] = [] }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .note(let number):

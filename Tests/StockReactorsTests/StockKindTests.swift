@@ -8,7 +8,7 @@ struct StockKindTests {
     @Test("every kind makes a reactor with documentation of itself, its actions and its state")
     func documentation() throws {
         for kind in StockKind.allCases {
-            let tree = Tree(Group([(WireKey(kind.rawValue), kind.make())]), epoch: 1)
+            let tree = Tree(ReactorGroup([(WireKey(kind.rawValue), kind.make())]), epoch: 1)
             let node = try #require(tree.node(at: SlicePath([WireKey(kind.rawValue)])))
             #expect(!node.documentation.isEmpty, "\(kind)")
             guard case .choice(let action) = node.actionSchema,
@@ -31,7 +31,7 @@ struct StockKindTests {
         let text = try String(contentsOf: file, encoding: .utf8)
         var expected: Set<String> = []
         for kind in StockKind.allCases {
-            let tree = Tree(Group([("a", kind.make())]), epoch: 1)
+            let tree = Tree(ReactorGroup([("a", kind.make())]), epoch: 1)
             let node = try #require(tree.node(at: SlicePath("/a")))
             guard case .choice(let mutation) = node.mutationSchema else { continue }
             for item in mutation.cases { expected.insert("| \(kind) | `\(item.name)` |") }

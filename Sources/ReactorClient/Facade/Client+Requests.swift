@@ -73,7 +73,7 @@ extension Client {
 
     /// Asks the daemon a question whose answer is a value.
     func value(
-        _ question: Ask
+        _ question: Question
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
         let bytes = try await answer(question)
         return try Self.read(bytes) { (bytes, cursor) throws(WireError) in
@@ -124,7 +124,7 @@ extension Client {
 
     /// Asks the daemon a question and decodes the answer.
     func decoded<Value: WireCodable & Sendable>(
-        _ question: Ask
+        _ question: Question
     ) async throws(ClientError) -> Value {
         let bytes = try await answer(question)
         return try Self.read(bytes) { (bytes, cursor) throws(WireError) in
@@ -132,7 +132,7 @@ extension Client {
         }
     }
 
-    private func answer(_ question: Ask) async throws(ClientError) -> [UInt8] {
+    private func answer(_ question: Question) async throws(ClientError) -> [UInt8] {
         try await ask { client, then in client.ask(question, then: then) }
     }
 

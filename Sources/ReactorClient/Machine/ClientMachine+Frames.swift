@@ -105,7 +105,8 @@ extension ClientMachine {
             inbound.value.lag()
             following.value.lag()
         case (.live, .gone): receiveGone(header.id)
-        case (.live, .notice): if let notice = try? Notice(wireBytes: body) { tell(notice, header) }
+        case (.live, .notice):
+            if let notice = try? Notice(wireBytes: body) { report(notice, header) }
         case (.live, .opened), (.live, .refused), (.live, .subscribed), (.live, .answer),
             (.live, .pong):
             try receiveAnswer(kind, header, body)
@@ -135,7 +136,7 @@ extension ClientMachine {
     }
 
     /// Reports the daemon's news of an action whose outcome has arrived before.
-    private func tell(_ notice: Notice, _ header: FrameHeader) {
+    private func report(_ notice: Notice, _ header: FrameHeader) {
         let origin = Origin(client: welcome?.client ?? 0, ordinal: header.number)
         shared.news.add(ClientNotice(notice, of: origin))
         onNotice?(header.number, notice)
@@ -151,7 +152,7 @@ extension ClientMachine {
         if link.value.isLive {
             for completion in outbox.value.settle() { completion() }
         }
-        if link.value.lostPast != nil { tellLostPast() }
+        if link.value.lostPast != nil { reportLostPast() }
         // A slice that was catching up may be current now.
         if !checks.value.isEmpty { settleChecks() }
     }
@@ -226,7 +227,7 @@ extension ClientMachine {
         switch outcome {
         case .rejected(let code, _):
             for node in outbox.value.lostNodes(of: ordinal, rejectedWith: code) {
-                requests.value.spoil(node)
+                requests.value.invalidate(node)
             }
         case .applied: outbox.value.apply(ordinal)
         case .accepted, .failed: break
@@ -325,13 +326,13 @@ extension ClientMachine {
         carryOutFollowing()
         for sink in sinks { sink.announce() }
         shared.moved.publish()
-        tellLostPast()
+        reportLostPast()
         if !checks.value.isEmpty { settleChecks() }
     }
 
     private func receiveGone(_ id: UInt32) {
         guard let path = following.value.end(id) else { return }
-        requests.value.spoil(from: path)
+        requests.value.invalidate(from: path)
         leases.value.doubt(from: path)
         carryOutFollowing()
     }

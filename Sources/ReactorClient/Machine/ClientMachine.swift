@@ -31,13 +31,13 @@ public final class ClientMachine {
     private var outputs: [ClientOutput] = []
 
     // Cells, so that inlined code, and every frame, reaches the parts without run-time checks.
-    let link: Place<Link>
-    @usableFromInline let outbox: Place<Outbox>
-    let inbound: Place<Inbound>
-    let following: Place<Following>
-    let requests: Place<Requests>
-    let leases = Place(Leases())
-    let checks = Place(MirrorChecks())
+    let link: Cell<Link>
+    @usableFromInline let outbox: Cell<Outbox>
+    let inbound: Cell<Inbound>
+    let following: Cell<Following>
+    let requests: Cell<Requests>
+    let leases = Cell(Leases())
+    let checks = Cell(MirrorChecks())
 
     /// Makes a machine that does nothing before ``start(_:)``.
     ///
@@ -61,13 +61,13 @@ public final class ClientMachine {
     ) {
         self.options = options
         self.random = random
-        link = Place(Link(options, hasJournal: journal != nil))
-        outbox = Place(Outbox(queueBytesMax: options.queueBytesMax))
-        inbound = Place(Inbound(stagedBytesMax: options.stagedBytesMax))
-        following = Place(
+        link = Cell(Link(options, hasJournal: journal != nil))
+        outbox = Cell(Outbox(queueBytesMax: options.queueBytesMax))
+        inbound = Cell(Inbound(stagedBytesMax: options.stagedBytesMax))
+        following = Cell(
             Following(
                 frameBytesMax: options.frameBytesMax, partBytesMax: options.stagedBytesMax))
-        requests = Place(Requests(answerBytesMax: options.stagedBytesMax))
+        requests = Cell(Requests(answerBytesMax: options.stagedBytesMax))
         shared = SharedState(
             TreeEnvironment(post: { _ in }, spawn: options.spawn, clock: options.clock), wake: wake)
         if let journal { recover(from: journal) }
@@ -222,15 +222,15 @@ extension ClientMachine {
         outbox.value.keep(
             session: greeting.session, epoch: greeting.epoch, since: link.value.session.since)
         resume(greeting, isResumed: isResumed)
-        tellLostPast()
-        tellPhase()
+        reportLostPast()
+        reportPhase()
         link.value.takeStarting()?(.success(greeting))
     }
 
     /// Repeats on a new connection the requests and actions that the last one did not conclude.
     private func resume(_ greeting: Welcome, isResumed: Bool) {
         releaseReturnedNodes()
-        requests.value.spoilIdle()
+        requests.value.invalidateIdle()
         requests.value.sendOpens(to: &outbox.value.queue.writer) { !leases.value.isUnleased($0) }
         inbound.value.resync(following.value.wasLive)
         following.value.resubscribe { !leases.value.isUnleased($0) }
@@ -276,7 +276,7 @@ extension ClientMachine {
         // An observer may have ended the client.
         guard link.value.end == nil else { return }
         follow(next)
-        if wasLive, link.value.end == nil { tellPhase() }
+        if wasLive, link.value.end == nil { reportPhase() }
     }
 
     private func follow(_ next: Link.Next) {
@@ -287,7 +287,7 @@ extension ClientMachine {
     }
 
     /// Reports a change of ``phase``.
-    private func tellPhase() {
+    private func reportPhase() {
         onPhase?(phase)
         for completion in link.value.takeMet() { completion() }
     }
@@ -322,11 +322,11 @@ extension ClientMachine {
         link.value.takeStarting()?(.failure(error))
         for completion in outbox.value.takeDrains() { completion() }
         shared.news.finish()
-        tellPhase()
+        reportPhase()
     }
 
     /// Reports the loss of a part of the history, once every mirror shows the state that is left.
-    func tellLostPast() {
+    func reportLostPast() {
         guard link.value.lostPast != nil, link.value.isLive, let welcome else { return }
         var to = Revision(epoch: welcome.epoch, sequence: welcome.sequence)
         if following.value.wasLive {
@@ -473,9 +473,9 @@ extension ClientMachine {
     /// The type of the reactor at an open node, as the daemon names it.
     func reactorName(of node: NodeID) -> String { requests.value.reactorName(of: node) }
 
-    /// Asks a question; the answer is one CBOR item, or the bytes that ``Ask`` documents.
+    /// Asks a question; the answer is one CBOR item, or the bytes that ``Question`` documents.
     package func ask(
-        _ ask: Ask, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
+        _ ask: Question, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
     ) {
         if let error = link.value.end { return completion(.failure(error)) }
         send(requests.value.ask(ask, then: completion))

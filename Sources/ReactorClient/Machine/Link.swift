@@ -91,7 +91,7 @@ struct Link: ~Copyable {
     init(_ options: ClientOptions, hasJournal: Bool) {
         session = Session(secret: options.session)
         pauses = Pauses(
-            shortest: options.pauseMin, longest: options.pauseMax, patience: options.busyPatience)
+            shortest: options.pauseMin, longest: options.pauseMax, patience: options.busyTimeout)
         keepsTrying = options.keepsTrying
         self.hasJournal = hasJournal
     }

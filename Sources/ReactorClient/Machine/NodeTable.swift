@@ -133,12 +133,12 @@ struct NodeTable {
     }
 
     /// Marks the node of a number as gone.
-    mutating func spoil(_ index: UInt32) {
+    mutating func invalidate(_ index: UInt32) {
         if self[index]?.state == .open { entries[Int(index)]?.state = .stale }
     }
 
     /// Marks the nodes at and below `path` as gone.
-    mutating func spoil(from path: String) {
+    mutating func invalidate(from path: String) {
         let prefix = path == "/" ? path : path + "/"
         for index in entries.indices {
             guard let entry = entries[index], entry.state == .open else { continue }

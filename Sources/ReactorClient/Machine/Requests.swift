@@ -17,7 +17,7 @@ struct Requests: ~Copyable {
         case open(UInt32)
         /// `isContinued` says that the request named a revision that the client has already.
         case subscribe(Subscription, isContinued: Bool)
-        case ask(Ask, parts: [UInt8], then: AnswerCompletion)
+        case ask(Question, parts: [UInt8], then: AnswerCompletion)
         case ping(then: PingCompletion)
     }
 
@@ -75,10 +75,10 @@ extension Requests {
     func reactorName(of node: NodeID) -> String { nodes[node.rawValue]?.reactor ?? "" }
 
     /// Marks a node as gone: the next caller that opens it asks the daemon.
-    mutating func spoil(_ node: UInt32) { nodes.spoil(node) }
+    mutating func invalidate(_ node: UInt32) { nodes.invalidate(node) }
 
     /// Marks the nodes at and below `path` as gone.
-    mutating func spoil(from path: String) { nodes.spoil(from: path) }
+    mutating func invalidate(from path: String) { nodes.invalidate(from: path) }
 
     /// Writes the request to open a node.
     mutating func sendOpen(_ index: UInt32, to writer: inout WireWriter) {
@@ -110,7 +110,7 @@ extension Requests {
     }
 
     /// Keeps a question and returns its number; with a connection, ``sendQuestion(_:to:)`` follows.
-    mutating func ask(_ question: Ask, then completion: @escaping AnswerCompletion) -> UInt64 {
+    mutating func ask(_ question: Question, then completion: @escaping AnswerCompletion) -> UInt64 {
         add(.ask(question, parts: [], then: completion))
     }
 
@@ -159,8 +159,8 @@ extension Requests {
     }
 
     /// After the welcome of a new connection: nodes without holders have to be opened again.
-    mutating func spoilIdle() {
-        for index in nodes.indices where nodes[index]?.holderCount == 0 { nodes.spoil(index) }
+    mutating func invalidateIdle() {
+        for index in nodes.indices where nodes[index]?.holderCount == 0 { nodes.invalidate(index) }
     }
 
     /// Moves out every completion that waits for an answer, in the order of the requests.

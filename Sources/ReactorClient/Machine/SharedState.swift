@@ -14,7 +14,7 @@ final class SharedState: Sendable {
     let released = Flag()
     // One lock guards the sagas of all mirrors, since a saga may follow several.
     /// The clock and the executor of sagas over the mirrors.
-    let sagas: SagaRoom
+    let sagas: SagaRuntime
     /// News that belong to no call.
     let news = NoticeFeed()
     /// Counters of the client's life so far.
@@ -29,7 +29,7 @@ final class SharedState: Sendable {
         wake: @escaping @Sendable () -> Void = {}
     ) {
         lock = Lock()
-        sagas = SagaRoom(environment)
+        sagas = SagaRuntime(environment)
         revision = Guarded(Revision(epoch: 0, sequence: 0), by: lock)
         self.wake = wake
     }

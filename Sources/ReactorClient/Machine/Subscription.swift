@@ -7,7 +7,7 @@ import ReactorCore
 final class Subscription {
     let path: String
     let mode: SubscriptionMode
-    private let sinkCell = Place<[any SliceSink]>([])
+    private let sinkCell = Cell<[any SliceSink]>([])
     /// The sinks that take its updates.
     var sinks: [any SliceSink] {
         @inline(__always) _read { yield sinkCell.value }

@@ -60,7 +60,7 @@ final class MirrorNotices: Sendable {
             changed.publish()
             for signal in signals.values { signal.publish() }
         }
-        tellWatchers(changes, isLast: false)
+        notifyWatchers(changes, isLast: false)
     }
 
     /// Publishes a change of the phase without a change of the state.
@@ -70,7 +70,7 @@ final class MirrorNotices: Sendable {
     func publishEnd() {
         changed.publish(isLast: true)
         for signal in signals.values { signal.publish(isLast: true) }
-        tellWatchers(.fields([]), isLast: true)
+        notifyWatchers(.fields([]), isLast: true)
     }
 
     /// Calls `body` after each change, and at the end, until ``unwatch(_:)``.
@@ -85,7 +85,7 @@ final class MirrorNotices: Sendable {
 
     func unwatch(_ id: UInt64) { _ = watchers.withLock { $0.removeValue(forKey: id) } }
 
-    private func tellWatchers(_ changes: StateChanges, isLast: Bool) {
+    private func notifyWatchers(_ changes: StateChanges, isLast: Bool) {
         for watcher in watchers.withLock({ Array($0.values) }) { watcher(changes, isLast) }
     }
 }

@@ -7,7 +7,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     let port: ActionPort
     let hold: NodeHold
 
-    var room: SagaRoom { mirror.sagas.room }
+    var runtime: SagaRuntime { mirror.sagas.runtime }
     var path: String { mirror.path }
 
     func perform(_ job: @escaping @Sendable (SagaBroker<R>?) -> Void) {
@@ -24,7 +24,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     // The mirror keeps the broker alive; the broker does not keep the mirror alive.
     func makeBroker(_ client: ClientMachine) -> SagaBroker<R> {
         let (replica, sagas, hold, path) = (mirror.replica, mirror.sagas, hold, path)
-        let log = SagaLog<R>(room)
+        let log = SagaLog<R>(runtime)
         return SagaBroker(
             log, path: path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
@@ -81,7 +81,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     }
 
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
+        _ type: Other.Type, at path: String, then: @escaping SagaTargetReceiver<Other>
     ) {
         // Only a reactor that can be made without arguments is mirrored by its type.
         guard let mirrored = type as? any MirrorableReactor.Type else {
@@ -95,7 +95,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     private static func find<Found: MirrorableReactor, Other: Reactor>(
         _ type: Found.Type, at path: String, _ client: ClientMachine, _ port: ActionPort,
-        then: @escaping SagaPlaceEnd<Other>
+        then: @escaping SagaTargetReceiver<Other>
     ) {
         client.hold(path) { [unowned client] result in
             guard case .success(let hold) = result else {
@@ -109,7 +109,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                 guard let broker = host.broker(client) else {
                     return then(.failure(SagaError.gone(path: path)))
                 }
-                then(.success(SagaPlace(host, broker.log)))
+                then(.success(SagaTarget(host, broker.log)))
             }
         }
     }

@@ -6,7 +6,7 @@ import ReactorThreads
 /// *Owner*: the client's thread delivers events; any thread may start a saga.
 final class MirrorSagas<R: Reactor>: Sendable {
     /// The clock and the executor of the client's sagas.
-    let room: SagaRoom
+    let runtime: SagaRuntime
     /// Raised with the first saga: a mirror without sagas checks only this flag.
     private let hasSagas = Flag()
     private let state = Guarded(State())
@@ -20,7 +20,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
         var top: [ObjectIdentifier: SagaScope] = [:]
     }
 
-    init(_ room: SagaRoom) { self.room = room }
+    init(_ runtime: SagaRuntime) { self.runtime = runtime }
 
     var isHeard: Bool { hasSagas.isUp }
 
@@ -66,7 +66,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
             return state.staged
         }
         guard let broker = heard else { return }
-        for mutation in staged { broker.tell(.mutation(mutation)) }
+        for mutation in staged { broker.deliver(.mutation(mutation)) }
     }
 
     /// Sends an action of this process through `submit`, unless a saga's channel has no room for
@@ -97,7 +97,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
     private func conclude(_ action: R.Action, _ outcome: ActionOutcome, _ admission: UInt64?) {
         guard isHeard else { return }
         switch outcome {
-        case .applied, .ownerEnded: heard?.tell(.action(action), admittedAs: admission)
+        case .applied, .ownerEnded: heard?.deliver(.action(action), admittedAs: admission)
         // An action that went into a stream is not applied yet.
         case .accepted, .rejected, .failed, .unknown:
             if let admission { heard?.withdraw(action, admittedAs: admission) }

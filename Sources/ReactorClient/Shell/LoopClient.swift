@@ -24,7 +24,7 @@ public final class LoopClient: TurnEnding {
     private var lastConnection = 0
     /// True once the loop will call ``endTurn()`` at the end of this turn. A cell: every action
     /// reads it, from code that is inlined elsewhere.
-    @usableFromInline let isTurnEndExpected = Place(false)
+    @usableFromInline let isTurnEndExpected = Cell(false)
 
     /// A path where the daemon's socket may be.
     private struct Candidate {
@@ -50,7 +50,7 @@ public final class LoopClient: TurnEnding {
             ]
         } else {
             candidates = SocketCandidates.list(
-                environment: ProcessPlace.environment, uid: geteuid()
+                environment: ProcessEnvironment.environment, uid: geteuid()
             ).map { place in
                 Candidate(
                     path: place.path, refusal: place.refusal.map { "\($0)" },

@@ -21,7 +21,7 @@ public struct ClientOptions: Sendable {
     public var daemonUID: UInt32?
     /// Total of the pauses, in nanoseconds, during which the first attempt continues while the
     /// daemon or the system refuses with too many clients. 0 gives up at once.
-    public var busyPatience: UInt64 = 5_000_000_000
+    public var busyTimeout: UInt64 = 5_000_000_000
     /// Shortest pause before a new attempt to connect, in nanoseconds. The first is drawn at random
     /// between it and its double, so that a thousand clients do not connect at the same time.
     public var pauseMin: UInt64 = 50_000_000

@@ -10,7 +10,7 @@ struct EffectTable {
     /// Numbers of the effects of each node.
     private var numbers: [UInt32: Set<UInt64>] = [:]
     /// Numbers of the effects under each cancel id and each cancel scope.
-    private var groups: [Group: Set<UInt64>] = [:]
+    private var groups: [Selected: Set<UInt64>] = [:]
     /// Numbers of the effects that end with a connection.
     private var connections: [UInt64: Set<UInt64>] = [:]
     /// The effects of each transaction, without sources.
@@ -23,7 +23,7 @@ struct EffectTable {
         var effect: RunningEffect
     }
 
-    private struct Group: Hashable {
+    private struct Selected: Hashable {
         var node: UInt32
         var selection: EffectSelection
     }
@@ -63,7 +63,7 @@ struct EffectTable {
         all[id.number] = Entry(node: id.node, effect: effect)
         numbers[id.node, default: []].insert(id.number)
         for selection in effect.selections {
-            groups[Group(node: id.node, selection: selection), default: []].insert(id.number)
+            groups[Selected(node: id.node, selection: selection), default: []].insert(id.number)
         }
         if let connection = effect.connection {
             connections[connection, default: []].insert(id.number)
@@ -79,7 +79,7 @@ struct EffectTable {
         if effect.cancel != nil { startedCount -= 1 }
         numbers.remove(id.number, under: id.node)
         for selection in effect.selections {
-            groups.remove(id.number, under: Group(node: id.node, selection: selection))
+            groups.remove(id.number, under: Selected(node: id.node, selection: selection))
         }
         if let connection = effect.connection { connections.remove(id.number, under: connection) }
         if !effect.isSource, runs[effect.sequence]?.leave() ?? false {
@@ -107,7 +107,7 @@ struct EffectTable {
             switch cancellation.selection {
             case .all, .lifecycle: numbers[cancellation.node]
             case .named, .scoped:
-                groups[Group(node: cancellation.node, selection: cancellation.selection)]
+                groups[Selected(node: cancellation.node, selection: cancellation.selection)]
             }
         guard let candidates else { return [] }
         return ids(

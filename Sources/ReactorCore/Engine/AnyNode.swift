@@ -16,7 +16,7 @@ public class AnyNode {
     /// The nodes directly below, by name.
     package private(set) final var children: [WireKey: AnyNode] = [:]
     // Other files read and write these without exclusivity checks; no access calls anything.
-    @usableFromInline final let marks: Place<NodeMarks>
+    @usableFromInline final let marks: Cell<NodeMarks>
     private final var changedSequence: UInt64 = 0
     private final var watched = false
     /// Sequence of the transaction that created the node, 0 for nodes that exist since the start.
@@ -41,7 +41,7 @@ public class AnyNode {
         self.path = path
         self.parent = parent
         isObservedByParent = parent?.isReacting ?? false
-        marks = Place(NodeMarks(takesLongWay: isObservedByParent))
+        marks = Cell(NodeMarks(takesLongWay: isObservedByParent))
     }
 
     /// Sequence of the last transaction that changed this node or a node below it.
@@ -291,10 +291,10 @@ extension AnyNode {
     }
 
     /// The nodes below this one, by their paths from it; parents before children.
-    func parts(below path: SlicePath = .root) -> [NodePlace] {
+    func parts(below path: SlicePath = .root) -> [NumberedPath] {
         orderedChildren.flatMap { child in
             let place = path.appending(child.name)
-            return [NodePlace(number: child.number, path: place)] + child.parts(below: place)
+            return [NumberedPath(number: child.number, path: place)] + child.parts(below: place)
         }
     }
 
@@ -340,8 +340,8 @@ extension AnyNode {
 // MARK: - The history's view
 extension AnyNode {
     /// The entries of the node and all nodes below it, by their paths from here.
-    func kept(at path: SlicePath = .root) -> [KeptPlace] {
-        [KeptPlace(self, path: path, withState: true)]
+    func kept(at path: SlicePath = .root) -> [NodeRecord] {
+        [NodeRecord(self, path: path, withState: true)]
             + orderedChildren.flatMap { $0.kept(at: path.appending($0.name)) }
     }
 
@@ -363,7 +363,7 @@ extension AnyNode {
     }
 }
 
-extension KeptPlace {
+extension NodeRecord {
     /// Describes a node in its current state.
     init(_ node: AnyNode, path: SlicePath, withState: Bool) {
         self.init(number: node.number, path: path)

@@ -259,7 +259,7 @@ final class EffectRunner {
         effect.cancel?()
         jobs[id] = nil
         nodes[id.node]?.forgetEffect(id)
-        tellWaiters(of: effect.sequence)
+        notifyWaiters(of: effect.sequence)
         weighRoom()
         // The start of an effect that waited finds it removed, and only cleans up.
         if effect.cancel == nil, let start = waiting.remove(id) { start() }
@@ -384,7 +384,7 @@ extension EffectRunner {
         waiters[sequence, default: []].append(job)
     }
 
-    private func tellWaiters(of sequence: UInt64) {
+    private func notifyWaiters(of sequence: UInt64) {
         guard !waiters.isEmpty, waiters[sequence] != nil, !running.isAny(of: sequence) else {
             return
         }

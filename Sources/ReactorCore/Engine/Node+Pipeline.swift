@@ -88,7 +88,7 @@ extension Node {
         _ action: R.Action, _ rules: NodeRules<R>?, _ turn: Turn
     ) throws(Rejection) {
         var mutations = try reactor.mutate(
-            action: action, state: state, context: Context(turn, self))
+            action: action, state: state, context: ReactorContext(turn, self))
         if let rules, rules.mutations != nil { mutations = try passing(mutations, turn) }
         try enact(mutations, turn, cause: action)
         if let rules, !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
@@ -105,7 +105,7 @@ extension Node {
                 admitted += 1
             }
             let mutations = try reactor.mutate(
-                action: action, state: state, context: Context(turn, self))
+                action: action, state: state, context: ReactorContext(turn, self))
             let passed = try passing(mutations, turn)
             let earlier = rules.tracked
             try enact(passed, turn, cause: action)
@@ -115,7 +115,7 @@ extension Node {
             throw error
         }
         if !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
-        tellOfAction(action, taps, turn)
+        notifyOfAction(action, taps, turn)
     }
 
     /// The mutations that the transform lets through.
@@ -200,7 +200,7 @@ extension Node {
         }
     }
 
-    func tellOfMutations(
+    func notifyOfMutations(
         _ facts: Mutations<R.Mutation>.Facts, _ rules: NodeRules<R>, _ turn: Turn
     ) {
         if rules.states != nil { present(state, turn) }
@@ -213,7 +213,7 @@ extension Node {
         }
     }
 
-    private func tellOfAction(_ action: R.Action, _ taps: [NodeTap<R>], _ turn: Turn) {
+    private func notifyOfAction(_ action: R.Action, _ taps: [NodeTap<R>], _ turn: Turn) {
         guard !taps.isEmpty else { return }
         let origin = turn.transaction.origin
         turn.whenCommitted {

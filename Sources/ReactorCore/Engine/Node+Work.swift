@@ -52,13 +52,13 @@ extension Node {
         let post = effects.environment.post
         let window = SourceWindow()
         let deliver: Transform<Value>.Deliver = { value in
-            guard let place = await window.place() else { return false }
+            guard let ticket = await window.ticket() else { return false }
             post { tree in
-                guard place.arrive(), tree.effects.running[id] != nil,
+                guard ticket.arrive(), tree.effects.running[id] != nil,
                     let node = tree.node(id.node) as? Node<R>
                 else {
                     tree.effects.dropLate(of: id, hasReturned)
-                    return place.window.end()
+                    return ticket.window.end()
                 }
                 tree.turn.transaction.begin(by: .daemon, .daemon)
                 arrive(node, value, tree.turn)

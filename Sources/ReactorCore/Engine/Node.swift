@@ -5,19 +5,19 @@ import ReactorWire
 public final class Node<R: Reactor>: AnyNode {
     @usableFromInline let reactor: R
     // `reduce` receives nothing through which it could reach the node, so accesses cannot overlap.
-    @usableFromInline let place: Place<R.State>
+    @usableFromInline let cell: Cell<R.State>
     /// The transforms, middleware and taps of the node, if it has any.
     @usableFromInline private(set) var rules: NodeRules<R>?
     /// Whether the reactor is known to have no ``Reactor/shouldCancel(current:upcoming:)``.
     private var neverCancels = false
     /// The state after the last mutation.
     public var state: R.State {
-        @inlinable _read { yield place.value }
+        @inlinable _read { yield cell.value }
     }
 
     init(_ reactor: R, number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.reactor = reactor
-        place = Place(reactor.initialState)
+        cell = Cell(reactor.initialState)
         super.init(number: number, path: path, parent: parent)
         installPipeline()
     }
@@ -60,7 +60,7 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func copyState() -> @Sendable (inout WireWriter) -> Void {
-        let state = place.value
+        let state = cell.value
         return { state.encode(into: &$0) }
     }
 
@@ -78,14 +78,14 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func restore(_ bytes: Span<UInt8>) throws(WireError) {
         do throws(WireError) {
-            place.value = try R.State(keptBytes: bytes)
+            cell.value = try R.State(keptBytes: bytes)
         } catch {
             var cursor = WireCursor()
-            place.value = try migrated(bytes, &cursor, of: .state, instead: error)
+            cell.value = try migrated(bytes, &cursor, of: .state, instead: error)
         }
     }
 
-    override func reset() { place.value = reactor.initialState }
+    override func reset() { cell.value = reactor.initialState }
 
     override func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded {
         do throws(WireError) {
@@ -122,7 +122,7 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     package override func drainChanges() -> StateChanges {
-        let changes = R._drain(&place.value)
+        let changes = R._drain(&cell.value)
         // A transformed state may change where the state itself does not.
         return rules?.presented == nil ? changes : .all
     }
@@ -135,7 +135,8 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
-        commit(reactor.connectionEnded(owned, state: state, context: Context(turn, self)), turn)
+        commit(
+            reactor.connectionEnded(owned, state: state, context: ReactorContext(turn, self)), turn)
     }
 
     override func react(to change: ChildChange, _ turn: Turn) {
@@ -274,7 +275,7 @@ extension Reactor {
                 cursor = start
                 mutation = try node.migrated(bytes, &cursor, of: .mutation, instead: error)
             }
-            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+            node.reactor.reduce(state: &node.cell.value, mutation: mutation)
         }
     }
 
@@ -285,14 +286,14 @@ extension Reactor {
     ) throws(Rejection) {
         guard turn.isShort(for: node) else { return try node.carryOutLong(action, turn) }
         let mutations = try node.reactor.mutate(
-            action: action, state: node.place.value, context: Context(turn, node))
+            action: action, state: node.cell.value, context: ReactorContext(turn, node))
         if mutations.extras == nil, case .one(let mutation) = mutations.sync {
             if turn.recordsDeltas {
                 turn.beginDelta(of: node)
                 mutation.encode(into: &turn.deltas.value.writer)
                 try turn.endDelta(of: node)
             }
-            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+            node.reactor.reduce(state: &node.cell.value, mutation: mutation)
             node.touch(turn)
         } else {
             try node.enact(mutations, turn, cause: action)
@@ -343,7 +344,7 @@ extension Node {
             turn.snapshot?.save(self)
             apply(mutations.sync, turn)
             touch(turn)
-            if let rules { tellOfMutations(mutations.sync, rules, turn) }
+            if let rules { notifyOfMutations(mutations.sync, rules, turn) }
         }
         guard let extras = mutations.extras else { return }
         for task in extras.tasks { turn.tree.tasks.request(task, of: self) }
@@ -441,9 +442,9 @@ extension Node {
     private func apply(_ facts: Mutations<R.Mutation>.Facts, _ turn: Turn) {
         switch facts {
         case .none: return
-        case .one(let mutation): reactor.reduce(state: &place.value, mutation: mutation)
+        case .one(let mutation): reactor.reduce(state: &cell.value, mutation: mutation)
         case .many(let mutations):
-            for mutation in mutations { reactor.reduce(state: &place.value, mutation: mutation) }
+            for mutation in mutations { reactor.reduce(state: &cell.value, mutation: mutation) }
         }
         guard isObservedByParent, let parent else { return }
         // A reaction may mutate this child again, and a replay reads all of one delta before the
@@ -458,7 +459,7 @@ extension Node {
         let saved = state
         let presented = rules?.presented
         turn.undo.add { [self] in
-            place.value = saved
+            cell.value = saved
             rules?.show(presented)
         }
         turn.saveSequences(of: self)

@@ -40,7 +40,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
     ///
     /// *Throws*: ``Rejection``; then nothing is applied and the revision does not move.
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation>
 
     /// The form for reactors that need no context.
@@ -107,7 +107,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// Decides the reaction to the end of a connection that owned keys of this reactor.
     func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation>
 
     /// Passes the static children and keyed collections to `visitor`; the macro generates it.
@@ -202,7 +202,7 @@ public enum NoReply: WireCodable, Sendable, Equatable {
 extension Reactor {
     @inlinable
     public func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         try mutate(action: action, state: state)
     }
@@ -255,7 +255,7 @@ extension Reactor {
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
 
     public func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> { .none }
 
     public func children(_ visitor: inout ChildVisitor) {}

@@ -69,9 +69,9 @@ extension ReactorHandle {
         _ source: Source, _ window: SourceWindow
     ) async throws where Source.Element == R.Action {
         for try await action in source {
-            guard let place = await window.place() else { return }
+            guard let ticket = await window.ticket() else { return }
             post { tree, node in
-                if place.arrive() { tree.dispatch(waiting: action, to: node) }
+                if ticket.arrive() { tree.dispatch(waiting: action, to: node) }
             }
         }
     }
@@ -79,18 +79,18 @@ extension ReactorHandle {
     private func add(
         _ begin: @escaping @Sendable (LiveReactor<R>) -> StoreToken
     ) -> ReactorToken {
-        let place = Confined(TokenPlace())
-        post { tree, node in place.open().token = begin(LiveReactor(tree, node)) }
+        let box = Confined(TokenBox())
+        post { tree, node in box.open().token = begin(LiveReactor(tree, node)) }
         // The inner token must be released on the tree's isolation.
         return ReactorToken { [environment] in
-            environment.post { _ in place.open().token = nil }
+            environment.post { _ in box.open().token = nil }
         } keep: { [environment] in
-            environment.post { _ in place.open().token?.keep() }
+            environment.post { _ in box.open().token?.keep() }
         }
     }
 
     /// Holds a token of the tree's isolation, on that isolation.
-    private final class TokenPlace {
+    private final class TokenBox {
         var token: StoreToken?
     }
 }

@@ -16,7 +16,7 @@ public final class Tree {
     /// All mounted nodes.
     let nodes: NodeRegistry
     /// The connections that own keys of reactors.
-    private let ownerships = Place(OwnershipTable())
+    private let ownerships = Cell(OwnershipTable())
     /// Effects, sources and streams.
     let effects: EffectRunner
     /// Durable tasks.

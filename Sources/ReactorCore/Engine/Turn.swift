@@ -8,17 +8,17 @@ import ReactorWire
 public final class Turn: CommitQueue {
     // Encoding a mutation receives nothing through which it could reach the turn, so accesses
     // cannot overlap.
-    @usableFromInline let deltas: Place<DeltaBuffer>
+    @usableFromInline let deltas: Cell<DeltaBuffer>
     /// Whether deltas are encoded; a store without outside observers needs none.
     @usableFromInline let recordsDeltas: Bool
-    private let transactionPlace: Place<Transaction>
+    private let transactionCell: Cell<Transaction>
     private var currentEpoch: UInt64
     /// Whether the tree runs actions as previews on a client's mirror.
     private(set) var isPreview = false
     /// Counts turns, so that a node can tell whether ``touched`` lists it.
     private(set) var number: UInt64 = 1
     /// The turn's results besides the outcomes of its actions.
-    private let newsPlace = Place(News())
+    private let newsCell = Cell(News())
     // Weak, since the tree owns the turn and outlives it.
     private(set) weak var home: Tree?
     /// Followers still to run.
@@ -30,18 +30,18 @@ public final class Turn: CommitQueue {
     private(set) var isCrowded = false
     /// The snapshot in progress; nodes are saved in it before they change.
     private(set) var snapshot: (any NodeSaver)?
-    @usableFromInline let shortPlace = Place(true)
+    @usableFromInline let shortCell = Cell(true)
     /// Whether ``facts`` are collected, for a journal.
     package private(set) var recordsFacts = false
 
     /// The transaction in progress.
     var transaction: Transaction {
-        @inline(__always) _read { yield transactionPlace.value }
-        @inline(__always) _modify { yield &transactionPlace.value }
+        @inline(__always) _read { yield transactionCell.value }
+        @inline(__always) _modify { yield &transactionCell.value }
     }
     private var news: News {
-        @inline(__always) _read { yield newsPlace.value }
-        @inline(__always) _modify { yield &newsPlace.value }
+        @inline(__always) _read { yield newsCell.value }
+        @inline(__always) _modify { yield &newsCell.value }
     }
     var tree: Tree {
         guard let home else { preconditionFailure("a turn is used without its tree") }
@@ -50,9 +50,9 @@ public final class Turn: CommitQueue {
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
         currentEpoch = epoch
-        transactionPlace = Place(Transaction(after: sequence))
+        transactionCell = Cell(Transaction(after: sequence))
         self.recordsDeltas = recordsDeltas
-        deltas = Place(DeltaBuffer(capacity: recordsDeltas ? 1 << 16 : 0))
+        deltas = Cell(DeltaBuffer(capacity: recordsDeltas ? 1 << 16 : 0))
     }
 
     /// The epoch of the sequences.
@@ -128,10 +128,10 @@ extension Turn {
     /// Whether an action may take the fast path: no reversible transaction and no snapshot is in
     /// progress, and the node has no rules and no reacting parent.
     @inlinable
-    func isShort(for node: AnyNode) -> Bool { shortPlace.value && !node.marks.value.takesLongWay }
+    func isShort(for node: AnyNode) -> Bool { shortCell.value && !node.marks.value.takesLongWay }
 
     private func weighWay() {
-        shortPlace.value = !undo.isRecording && snapshot == nil && !transaction.refusesWaits
+        shortCell.value = !undo.isRecording && snapshot == nil && !transaction.refusesWaits
     }
 
     /// Has each node saved in `snapshot` before it changes.

@@ -6,16 +6,16 @@ extension Tree {
     /// keyed node whose state the history does not contain in today's form.
     ///
     /// *Cost*: O(nodes); encodes the states that the history lacks or has in another form.
-    package func takeLayout() -> [KeptPlace] {
-        var places = staticNodes.map { KeptPlace($0, path: $0.path, withState: !$0.isKept) }
-        let known = Set(places.map(\.number))
+    package func takeLayout() -> [NodeRecord] {
+        var records = staticNodes.map { NodeRecord($0, path: $0.path, withState: !$0.isKept) }
+        let known = Set(records.map(\.number))
         forEachNode { node in
             if !node.isKept, !known.contains(node.number) {
-                places.append(KeptPlace(node, path: node.path, withState: true))
+                records.append(NodeRecord(node, path: node.path, withState: true))
             }
             node.keep()
         }
-        return places
+        return records
     }
 
     /// All nodes except keyed children and the nodes below them; parents before children.
@@ -27,8 +27,8 @@ extension Tree {
     }
 
     /// The numbers and reactors of all nodes except keyed children and the nodes below them.
-    package var staticPlaces: [KeptPlace] {
-        staticNodes.map { KeptPlace($0, path: $0.path, withState: false) }
+    package var staticRecords: [NodeRecord] {
+        staticNodes.map { NodeRecord($0, path: $0.path, withState: false) }
     }
 }
 

@@ -18,7 +18,7 @@ package final class TreeRecovery {
     /// Paths of nodes in the history that have no reactor today.
     private var lost: [UInt32: SlicePath] = [:]
     /// Initial states of the nodes that the current row creates.
-    private var begun: [UInt32: KeptPlace] = [:]
+    private var begun: [UInt32: NodeRecord] = [:]
     /// Nodes that the history does not contain; set at the end.
     package private(set) var newcomers: [AnyNode] = []
     /// Nodes of a snapshot whose parents have not been read, by the parents' numbers.
@@ -92,44 +92,44 @@ package final class TreeRecovery {
     }
 }
 
-// MARK: - Places of nodes
+// MARK: - Numbers of nodes
 extension TreeRecovery {
     /// Assigns the numbers that static nodes have from this row on, and the recorded states of
     /// nodes whose types had changed. A static node that is not listed had been dropped.
-    package func place(_ places: [KeptPlace]) throws(RecoveryError) {
-        let numbers = Set(places.map(\.number))
+    package func assign(_ records: [NodeRecord]) throws(RecoveryError) {
+        let numbers = Set(records.map(\.number))
         for node in tree.staticNodes
         where node !== tree.root && known[node.number] === node && !numbers.contains(node.number) {
             // A later row may list it again, under another number: that is a new node.
             known[node.number] = nil
             reset(node)
         }
-        for place in places {
-            guard let node = tree.node(at: place.path) else {
-                try lose(place.number, at: place.path)
+        for record in records {
+            guard let node = tree.node(at: record.path) else {
+                try lose(record.number, at: record.path)
                 continue
             }
-            guard node.isOf(place.reactor) else {
-                try lose(place.number, at: place.path, of: place.reactor, for: node)
+            guard node.isOf(record.reactor) else {
+                try lose(record.number, at: record.path, of: record.reactor, for: node)
                 continue
             }
-            lost[place.number] = nil
-            know(node, as: place.number)
-            try restore(node, place)
+            lost[record.number] = nil
+            know(node, as: record.number)
+            try restore(node, record)
         }
     }
 
     /// Stores the initial states of the nodes that the deltas of the same row create.
-    package func begin(_ places: [KeptPlace]) {
-        for place in places { begun[place.number] = place }
+    package func begin(_ records: [NodeRecord]) {
+        for record in records { begun[record.number] = record }
     }
 
     /// Ends the replay of a row.
     package func endRow() { if !begun.isEmpty { begun.removeAll() } }
 
-    private func restore(_ node: AnyNode, _ place: KeptPlace) throws(RecoveryError) {
-        node.keep(as: place.reactor, place.fingerprint)
-        if let state = place.state { try restore(node, state) }
+    private func restore(_ node: AnyNode, _ record: NodeRecord) throws(RecoveryError) {
+        node.keep(as: record.reactor, record.fingerprint)
+        if let state = record.state { try restore(node, state) }
     }
 
     private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {

@@ -19,10 +19,10 @@ final class SourceWindow: Sendable {
 
     /// Waits for capacity and takes it. Returns `nil` if the source has ended or the task is
     /// cancelled.
-    func place() async -> SourcePlace? {
+    func ticket() async -> SourceTicket? {
         while !Task.isCancelled {
             switch take() {
-            case .taken: return SourcePlace(self)
+            case .taken: return SourceTicket(self)
             case .isOver: return nil
             case .isFull: await waitForRoom()
             }
@@ -80,7 +80,7 @@ final class SourceWindow: Sendable {
 
 /// The capacity of one value in a ``SourceWindow``; freed when the job that carries the value is
 /// released, whether it ran or was dropped.
-final class SourcePlace: Sendable {
+final class SourceTicket: Sendable {
     let window: SourceWindow
     private let hasArrived = Flag()
 

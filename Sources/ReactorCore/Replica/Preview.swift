@@ -22,17 +22,17 @@ package final class Preview<R: Reactor> {
 
     /// The state after the last action.
     package var state: R.State {
-        _read { yield node.place.value }
+        _read { yield node.cell.value }
     }
 
     /// The fields that changed since the last call.
-    func drainChanges() -> StateChanges { R._drain(&node.place.value) }
+    func drainChanges() -> StateChanges { R._drain(&node.cell.value) }
 
     /// Continues from `state`, and drops the results of earlier actions.
-    package func rebase(on state: R.State) { node.place.value = state }
+    package func rebase(on state: R.State) { node.cell.value = state }
 
     /// Releases its copy of the state.
-    package func clear() { node.place.value = blank }
+    package func clear() { node.cell.value = blank }
 
     /// Decides an action and applies its own mutations at once; drops its effects, followers and
     /// replies, and its changes of other nodes.
@@ -47,21 +47,21 @@ package final class Preview<R: Reactor> {
         // A refused single action has changed nothing. Keeping a copy of the state for it would
         // make its mutations copy what they write to.
         if actions.count == 1 { return try decide(actions[0], turn) }
-        let before = node.place.value
+        let before = node.cell.value
         do throws(Rejection) {
             for action in actions { try decide(action, turn) }
         } catch {
-            node.place.value = before
+            node.cell.value = before
             throw error
         }
     }
 
     private func decide(_ action: R.Action, _ turn: Turn) throws(Rejection) {
         let decided = try node.reactor.mutate(
-            action: action, state: node.place.value, context: Context(turn, node))
+            action: action, state: node.cell.value, context: ReactorContext(turn, node))
         guard !turn.transaction.asksDaemon else { throw .preview(node.path) }
         for mutation in try node.passing(decided, turn).sync.all {
-            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+            node.reactor.reduce(state: &node.cell.value, mutation: mutation)
         }
     }
 }
@@ -76,7 +76,7 @@ extension Rejection {
     }
 }
 
-extension Context {
+extension ReactorContext {
     /// Refuses an action that runs on a client's mirror as a preview.
     ///
     /// A preview that reads the caller, the cause, the revision, an id or a child is dropped

@@ -7,8 +7,8 @@ public import ReactorBytes
 /// that the caller of ``commit()`` holds.
 public final class Replica<R: Reactor> {
     @usableFromInline let reactor: R
-    @usableFromInline let place: Place<R.State>
-    @usableFromInline let staged = Place<[R.Mutation]>([])
+    @usableFromInline let cell: Cell<R.State>
+    @usableFromInline let staged = Cell<[R.Mutation]>([])
     private var snapshot: R.State?
     /// Whether a whole state has been committed; mutations before it are ignored.
     package private(set) var hasState = false
@@ -26,7 +26,7 @@ public final class Replica<R: Reactor> {
     let path: SlicePath
     // Unchecked, since every read of a mirror reads it; the accesses cannot overlap.
     /// Whether the shown state may differ from ``state``.
-    @usableFromInline let mayDiffer: Place<Bool>
+    @usableFromInline let mayDiffer: Cell<Bool>
     /// Whether actions can be previewed.
     private var isPreviewable = true
 
@@ -35,14 +35,14 @@ public final class Replica<R: Reactor> {
         self.reactor = reactor
         self.path = path
         let state = reactor.initialState
-        place = Place(state)
+        cell = Cell(state)
         presenter = StatePresenter(reactor.transform(state: Transform()), state)
-        mayDiffer = Place(presenter != nil)
+        mayDiffer = Cell(presenter != nil)
     }
 
     /// The state, as of the last ``commit()``.
     public var state: R.State {
-        @inlinable _read { yield place.value }
+        @inlinable _read { yield cell.value }
     }
 
     /// Reads a whole state, which replaces all staged updates.
@@ -99,15 +99,15 @@ public final class Replica<R: Reactor> {
     package func commit() {
         overlay?.invalidate()
         if hasSnapshot { commitSnapshot() }
-        R._commit(&staged.value, to: &place.value, by: reactor)
-        presenter?.take(place.value)
+        R._commit(&staged.value, to: &cell.value, by: reactor)
+        presenter?.take(cell.value)
     }
 
     // Not inlined: the caller would look up the metadata for each delta.
     @inline(never)
     private func commitSnapshot() {
         guard let snapshot else { return }
-        place.value = snapshot
+        cell.value = snapshot
         self.snapshot = nil
         hasSnapshot = false
         // Before the first state, the client cannot have sent an action.
@@ -116,7 +116,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// The fields that changed since the last call.
-    package func drainChanges() -> StateChanges { R._drain(&place.value) }
+    package func drainChanges() -> StateChanges { R._drain(&cell.value) }
 }
 
 // MARK: - Mutations for sagas
@@ -130,7 +130,7 @@ extension Replica {
     /// The state as its client sees it: with the client's unanswered actions on top.
     public var shown: R.State {
         // A coroutine that yields one of two values costs more than the copy.
-        @inlinable get { isOverlaid ? overlaid : place.value }
+        @inlinable get { isOverlaid ? overlaid : cell.value }
     }
 
     /// Whether the shown state may differ from ``state``: by unanswered actions or by the reactor's
@@ -141,10 +141,10 @@ extension Replica {
 
     @usableFromInline var overlaid: R.State {
         if let overlay, !overlay.isEmpty {
-            overlay.refresh(on: place.value)
+            overlay.refresh(on: cell.value)
             return presenter?.shown(overlay.state) ?? overlay.state
         }
-        return presenter?.state ?? place.value
+        return presenter?.state ?? cell.value
     }
 
     /// Updates ``isOverlaid`` after an action was added or removed.
@@ -162,7 +162,7 @@ extension Replica {
         let overlay = overlay ?? Overlay(reactor, at: path)
         self.overlay = overlay
         defer { weighOverlay() }
-        guard let added = overlay.add(action, on: place.value) else { return nil }
+        guard let added = overlay.add(action, on: cell.value) else { return nil }
         return presenter == nil ? added : (added.number, .all)
     }
 
@@ -170,7 +170,7 @@ extension Replica {
     /// itself: actions were added, removed, or decided on another state.
     package func takeOverlayChanges() -> StateChanges {
         if presenter != nil { return .all }
-        return overlay?.takeChanges(on: place.value) ?? .fields([])
+        return overlay?.takeChanges(on: cell.value) ?? .fields([])
     }
 
     /// Records the ordinal under which a previewed action was sent.
@@ -197,7 +197,7 @@ extension Replica {
     package func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
         presenter?.takeValues(!isPreviewable)
-        presenter?.take(place.value)
+        presenter?.take(cell.value)
         if !isPreviewable {
             overlay?.removeAll()
             weighOverlay()

@@ -72,7 +72,7 @@ package final class SagaBroker<R: Reactor>: NodeFollower {
     }
 
     /// Passes a note to all listeners; `admission` is the number of an admitted action.
-    package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
+    package func deliver(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
         let number = log.append(note)
         if admission != nil { admittedCount -= 1 }
         assert(invariants())
@@ -160,11 +160,11 @@ extension SagaBroker {
         var tap = NodeTap<R>(
             action: { [self] action, _ in
                 // A tree commits its actions in the order of their admission.
-                tell(
+                deliver(
                     .action(action),
                     admittedAs: lastAdmission &- UInt64(admittedCount) &+ 1)
             },
-            mutation: { [self] mutation, _ in tell(.mutation(mutation)) })
+            mutation: { [self] mutation, _ in deliver(.mutation(mutation)) })
         tap.admit = { [self] (action) throws(Rejection) in _ = try admit(action) }
         tap.withdraw = { [self] action in withdrawLast(action) }
         return tap

@@ -17,7 +17,7 @@ extension SagaContext {
     public func spawn<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        let child = SagaScope.top(in: room)
+        let child = SagaScope.top(in: runtime)
         let (context, handle) = prepare(child, Value.self)
         host.adopt(child) { [result = handle.result] in
             child.start {
@@ -58,7 +58,7 @@ extension SagaContext {
         at broker: SagaBroker<R>, on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        let scope = SagaScope.top(in: broker.log.room)
+        let scope = SagaScope.top(in: broker.log.runtime)
         let position = SagaPosition(broker.log)
         scope.adopt(position)
         adopt(scope)
@@ -86,7 +86,7 @@ extension SagaContext {
         // The child sees all notes since its parent last resumed.
         let position = childPosition ?? position.copy()
         if childPosition == nil { child.adopt(position) }
-        let result = Guarded<Value?>(nil, by: room.lock)
+        let result = Guarded<Value?>(nil, by: runtime.lock)
         return (
             SagaContext(host: host, scope: child, position: position),
             SagaHandle(scope: child, result: result)

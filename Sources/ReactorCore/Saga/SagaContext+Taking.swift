@@ -85,9 +85,9 @@ extension SagaContext {
         from channel: SagaChannel<Element>, timeout: Duration
     ) async throws -> Element? {
         try await pausing {
-            let wait = SagaWait<Element?>(by: room.lock)
+            let wait = SagaWait<Element?>(by: runtime.lock)
             channel.take(wait)
-            return try await wait.value(within: timeout, in: room) { wait.give(.success(nil)) }
+            return try await wait.value(within: timeout, in: runtime) { wait.give(.success(nil)) }
         }
     }
 }

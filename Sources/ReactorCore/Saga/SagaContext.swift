@@ -17,10 +17,10 @@ public struct SagaContext<R: Reactor>: Sendable {
     let scope: SagaScope
     let position: SagaPosition<R>
 
-    var room: SagaRoom { scope.room }
+    var runtime: SagaRuntime { scope.runtime }
 
     /// The clock by which the saga waits.
-    public var clock: TreeClock { room.clock }
+    public var clock: TreeClock { runtime.clock }
 
     /// The reactor's path.
     public var path: String { host.path }
@@ -39,7 +39,7 @@ public struct SagaContext<R: Reactor>: Sendable {
     func waiting<Value: Sendable>(
         _ type: Value.Type = Value.self, _ ask: (SagaWait<Value>) -> Void
     ) async throws -> Value {
-        let wait = SagaWait<Value>(by: room.lock)
+        let wait = SagaWait<Value>(by: runtime.lock)
         ask(wait)
         let value = try await wait.value()
         try scope.check()
@@ -89,7 +89,7 @@ extension SagaContext {
         try await waiting(Void.self) { wait in
             host.perform { [host, scope, position] broker in
                 guard scope.isOpen else {
-                    scope.room.noteDropped()
+                    scope.runtime.countDropped()
                     wait.give(.failure(CancellationError()))
                     return
                 }
@@ -130,8 +130,8 @@ extension SagaContext {
         _ type: Other.Type, at path: String
     ) async throws -> SagaContext<Other> {
         try await waiting { [scope] wait in
-            host.find(type, at: path) { place in
-                wait.give(place.map { $0.context(in: scope) })
+            host.find(type, at: path) { target in
+                wait.give(target.map { $0.context(in: scope) })
             }
         }
     }
@@ -141,7 +141,7 @@ extension SagaContext {
 extension SagaContext {
     /// Waits for `duration` on the tree's clock.
     public func sleep(for duration: Duration) async throws {
-        try await pausing { try await room.clock.sleep(for: duration) }
+        try await pausing { try await runtime.clock.sleep(for: duration) }
     }
 
     /// Calls a function with a callback, and waits for its answer.

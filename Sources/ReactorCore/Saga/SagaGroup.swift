@@ -34,7 +34,7 @@ final class SagaGroup<R: Reactor> {
     func end() async throws {
         scope.bodyEnded(nil)
         let handle = SagaHandle<Void>(
-            scope: scope, result: .init((), by: scope.room.lock))
+            scope: scope, result: .init((), by: scope.runtime.lock))
         try await withTaskCancellationHandler {
             try await outside.join(handle)
         } onCancel: { [scope] in

@@ -18,7 +18,7 @@ public struct SagaHandle<Value: Sendable>: Sendable {
     /// *Throws*: its error; `CancellationError` if the saga, or the waiting task, was cancelled.
     public var value: Value {
         get async throws {
-            let wait = SagaWait<Value>(by: scope.room.lock)
+            let wait = SagaWait<Value>(by: scope.runtime.lock)
             scope.whenDecided { [result] end in
                 switch end {
                 case .completed:

@@ -40,7 +40,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         self.host = host
         self.log = log
         self.body = body
-        pending = Guarded(nil, by: scope.room.lock)
+        pending = Guarded(nil, by: scope.runtime.lock)
     }
 
     /// Handles the matching element of note `number`; `cause` is its action, if it is one.
@@ -54,7 +54,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
             latest = begin(payload, number, cause)
         case .debounced(let quiet): wait(quiet, with: payload, cause)
         case .throttled(let window):
-            let now = scope.room.clock.now
+            let now = scope.runtime.clock.now
             if let acceptedAt, now - acceptedAt < window { return }
             acceptedAt = now
             begin(payload, number, cause)
@@ -74,7 +74,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
 
     // One task serves a whole burst: when its time comes, it checks for a later element.
     private func wait(_ quiet: Duration, with payload: Payload, _ cause: R.Action?) {
-        let clock = scope.room.clock
+        let clock = scope.runtime.clock
         let isWaiting = pending.withLock { pending in
             defer { pending = Pending(payload: payload, cause: cause, due: clock.now + quiet) }
             return pending != nil

@@ -4,7 +4,7 @@
 /// *Owner*: any thread.
 package protocol SagaHost<Target>: Sendable {
     associatedtype Target: Reactor
-    var room: SagaRoom { get }
+    var runtime: SagaRuntime { get }
     /// The reactor's path, for error texts.
     var path: String { get }
     /// Whether the saga belongs to another reactor than this one.
@@ -24,7 +24,7 @@ package protocol SagaHost<Target>: Sendable {
 
     /// Finds another node; the receiver of the result releases it.
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>)
+        _ type: Other.Type, at path: String, then: @escaping SagaTargetReceiver<Other>)
 }
 
 extension SagaHost {
@@ -32,7 +32,7 @@ extension SagaHost {
 }
 
 /// Another reactor that a saga has opened.
-package struct SagaPlace<R: Reactor>: Sendable {
+package struct SagaTarget<R: Reactor>: Sendable {
     let host: any SagaHost<R>
     let log: SagaLog<R>
     /// Called when the saga no longer needs it.
@@ -49,5 +49,5 @@ package struct SagaPlace<R: Reactor>: Sendable {
 }
 
 /// Receives another reactor, or the error that there is none.
-package typealias SagaPlaceEnd<R: Reactor> =
-    @Sendable (Result<SagaPlace<R>, any Error>) -> Void
+package typealias SagaTargetReceiver<R: Reactor> =
+    @Sendable (Result<SagaTarget<R>, any Error>) -> Void

@@ -16,7 +16,7 @@ package enum SagaNote<R: Reactor>: Sendable {
 /// notes.
 /// *Owner*: written on the tree's isolation; any thread may read the end.
 package final class SagaLog<R: Reactor>: Sendable {
-    let room: SagaRoom
+    let runtime: SagaRuntime
     let state: Guarded<State>
 
     struct State {
@@ -35,9 +35,9 @@ package final class SagaLog<R: Reactor>: Sendable {
         }
     }
 
-    package init(_ room: SagaRoom) {
-        self.room = room
-        state = Guarded(State(), by: room.lock)
+    package init(_ runtime: SagaRuntime) {
+        self.runtime = runtime
+        state = Guarded(State(), by: runtime.lock)
     }
 
     /// Number of the next note.

@@ -42,14 +42,14 @@ final class SagaPosition<R: Reactor>: Sendable {
     /// Starts at note `cursor`, or at the end of the log.
     init(_ log: SagaLog<R>, from cursor: UInt64? = nil) {
         self.log = log
-        state = Guarded(State(), by: log.room.lock)
-        log.room.lock.withLock { wakeWhileLocked(at: cursor) }
+        state = Guarded(State(), by: log.runtime.lock)
+        log.runtime.lock.withLock { wakeWhileLocked(at: cursor) }
     }
 
     private init(like other: SagaPosition, isReading: Bool) {
         log = other.log
-        state = Guarded(State(), by: log.room.lock)
-        log.room.lock.withLock {
+        state = Guarded(State(), by: log.runtime.lock)
+        log.runtime.lock.withLock {
             let (cursor, skipped) = other.state.whileLocked { ($0.cursor, $0.skipped) }
             wakeWhileLocked(at: cursor)
             state.whileLocked { state in
@@ -100,7 +100,7 @@ final class SagaPosition<R: Reactor>: Sendable {
     func wakeNow() { wake(at: log.end) }
 
     private func wake(at cursor: UInt64) {
-        log.room.lock.withLock {
+        log.runtime.lock.withLock {
             // A log without awake positions drops its notes, so this one is counted before it is
             // used.
             let wasAwake = state.whileLocked { state in
@@ -115,7 +115,7 @@ final class SagaPosition<R: Reactor>: Sendable {
 
     /// Excludes the notes of the saga's own action.
     func skip(_ notes: Range<UInt64>) {
-        log.room.lock.withLock {
+        log.runtime.lock.withLock {
             let first = log.state.whileLocked { $0.first }
             state.whileLocked { state in
                 guard state.isReading, !notes.isEmpty else { return }
@@ -157,7 +157,7 @@ extension SagaPosition {
     /// continues as after any other wait. The saga does not see notes taken by winners, or those
     /// of their own actions and the losers'.
     func release(_ wasReading: Bool, to winners: [SagaPosition], besides losers: [SagaPosition]) {
-        log.room.lock.withLock {
+        log.runtime.lock.withLock {
             let won = winners.compactMap { $0.state.whileLocked { $0.member } }
             let lost = losers.compactMap { $0.state.whileLocked { $0.member } }
             let left =
@@ -187,7 +187,7 @@ extension SagaPosition {
 
 /// A saga's position, without its reactor's type.
 ///
-/// *Owner*: callers hold the lock of the sagas' ``SagaRoom``.
+/// *Owner*: callers hold the lock of the sagas' ``SagaRuntime``.
 protocol SagaPositioning: AnyObject, Sendable {
     /// The saga waits: the position sleeps, unless the saga reads.
     func pauseWhileLocked()

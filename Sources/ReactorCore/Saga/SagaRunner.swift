@@ -6,7 +6,7 @@ import ReactorThreads
 /// uses it. *Owner*: the tree's isolation.
 final class SagaRunner: TreePart {
     /// State shared by all sagas.
-    private(set) lazy var room = SagaRoom(effects.environment)
+    private(set) lazy var runtime = SagaRuntime(effects.environment)
     private let nodes: NodeRegistry
     private let effects: EffectRunner
     private let turn: Turn
@@ -30,8 +30,8 @@ final class SagaRunner: TreePart {
     func run<R: Reactor, Value: Sendable>(
         on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        let scope = SagaScope.top(in: room)
-        let result = Guarded<Value?>(nil, by: room.lock)
+        let scope = SagaScope.top(in: runtime)
+        let result = Guarded<Value?>(nil, by: runtime.lock)
         adopt(scope, on: node) { [context = context(of: scope, on: node)] in
             scope.start {
                 let value = try await body(context)
@@ -80,7 +80,7 @@ final class SagaRunner: TreePart {
             effects.end(id)
             return releaseBroker(of: node.number, R.self)
         }
-        let scope = SagaScope.top(in: room)
+        let scope = SagaScope.top(in: runtime)
         let context = context(of: scope, on: node)
         launch(scope, id, on: node) {
             scope.start { try await body(context) }
@@ -151,13 +151,13 @@ final class SagaRunner: TreePart {
     /// The broker of `node`, created if needed.
     private func broker<R: Reactor>(of node: Node<R>) -> SagaBroker<R> {
         if let broker = Self.broker(at: node) { return broker }
-        let log = SagaLog<R>(room)
+        let log = SagaLog<R>(runtime)
         let broker = SagaBroker(log, path: "\(node.path)") { [unowned node] in
             node.state
         } dispatch: { [unowned node, unowned turn] action, then in
             turn.transaction.begin(by: .daemon, .daemon)
             // The notes between this job and the next are those of the action.
-            let start = LogPlace()
+            let start = LogMark()
             turn.whenCommitted { start.number = log.end }
             do throws(Rejection) {
                 try R._carryOut(action, node, turn)
@@ -187,19 +187,19 @@ final class SagaRunner: TreePart {
 }
 
 /// A log's end at one moment.
-private final class LogPlace {
+private final class LogMark {
     var number: UInt64 = 0
 }
 
 /// Runs sagas of one reactor of a tree.
 struct TreeSagaHost<R: Reactor>: SagaHost {
-    let room: SagaRoom
+    let runtime: SagaRuntime
     let path: String
     let node: UInt32
     let post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
 
     init(_ node: Node<R>, _ sagas: SagaRunner) {
-        room = sagas.room
+        runtime = sagas.runtime
         path = "\(node.path)"
         self.node = node.number
         post = sagas.post
@@ -224,7 +224,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
     ) {
         post { tree in
             guard scope.isOpen else {
-                scope.room.noteDropped()
+                scope.runtime.countDropped()
                 return then(.failure(CancellationError()))
             }
             do throws(Rejection) {
@@ -237,7 +237,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
     }
 
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
+        _ type: Other.Type, at path: String, then: @escaping SagaTargetReceiver<Other>
     ) {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
@@ -246,7 +246,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
             let host = TreeSagaHost<Other>(node, SagaRunner.of(tree))
             then(
                 .success(
-                    SagaPlace(host, broker.log) {
+                    SagaTarget(host, broker.log) {
                         host.post { tree in
                             SagaRunner.of(tree).releaseBroker(of: host.node, Other.self)
                         }

@@ -19,7 +19,7 @@ package typealias SagaReport =
 /// well.
 /// *Owner*: any thread.
 package final class SagaScope: Sendable {
-    let room: SagaRoom
+    let runtime: SagaRuntime
     private let parent: SagaScope?
     private let tie: Tie
     private let depth: Int
@@ -55,27 +55,27 @@ package final class SagaScope: Sendable {
         var whenOver: [@Sendable () -> Void] = []
     }
 
-    private init(_ room: SagaRoom, parent: SagaScope?, _ tie: Tie, depth: Int) {
-        self.room = room
+    private init(_ runtime: SagaRuntime, parent: SagaScope?, _ tie: Tie, depth: Int) {
+        self.runtime = runtime
         self.parent = parent
         self.tie = tie
         self.depth = depth
-        id = room.newID()
-        state = Guarded(State(), by: room.lock)
+        id = runtime.newID()
+        state = Guarded(State(), by: runtime.lock)
     }
 
     /// Makes a top-level saga.
-    static func top(in room: SagaRoom) -> SagaScope {
-        let scope = SagaScope(room, parent: nil, .joined, depth: 0)
-        if !room.enter() { scope.fail(SagaError.tooMany) }
+    static func top(in runtime: SagaRuntime) -> SagaScope {
+        let scope = SagaScope(runtime, parent: nil, .joined, depth: 0)
+        if !runtime.enter() { scope.fail(SagaError.tooMany) }
         return scope
     }
 
     /// Makes a child of this saga; `cause` is the action for which a handler starts it.
     func child(_ tie: Tie, for cause: (any Sendable)? = nil) -> SagaScope {
-        let child = SagaScope(room, parent: self, tie, depth: depth + 1)
+        let child = SagaScope(runtime, parent: self, tie, depth: depth + 1)
         if cause != nil { child.begin(for: cause) }
-        let hasRoom = room.enter()
+        let hasRoom = runtime.enter()
         let isOpen = state.withLock { state in
             guard !state.isOver else { return false }
             state.children[child.id] = child
@@ -142,7 +142,7 @@ package final class SagaScope: Sendable {
     /// Starts its body.
     func start(_ work: @escaping @Sendable () async throws -> Void) {
         guard isOpen else { return bodyEnded(nil) }
-        let cancel = room.spawn { [self] in
+        let cancel = runtime.spawn { [self] in
             // It may have been cancelled before its task started.
             guard isOpen else { return bodyEnded(nil) }
             do {
@@ -211,15 +211,15 @@ package final class SagaScope: Sendable {
     }
 
     private func decide(_ end: SagaEnd) -> Bool {
-        let told = state.withLock { state -> ([@Sendable (SagaEnd) -> Void], Endings)? in
+        let waiting = state.withLock { state -> ([@Sendable (SagaEnd) -> Void], Endings)? in
             guard state.decision == nil else { return nil }
             state.decision = end
             defer { (state.whenDecided, state.endings) = ([], [:]) }
             return (state.whenDecided, state.endings)
         }
-        guard let (told, endings) = told else { return false }
+        guard let (waiting, endings) = waiting else { return false }
         for (_, job) in endings.sorted(by: { $0.key < $1.key }) { job() }
-        for tell in told { tell(end) }
+        for notify in waiting { notify(end) }
         return true
     }
 
@@ -233,12 +233,12 @@ package final class SagaScope: Sendable {
         }
         guard isReady else { return }
         _ = decide(.completed)
-        room.leave()
-        let told = state.withLock { state in
+        runtime.leave()
+        let waiting = state.withLock { state in
             defer { state.whenOver = [] }
             return state.whenOver
         }
-        for tell in told { tell() }
+        for notify in waiting { notify() }
         parent?.childIsOver(id)
     }
 

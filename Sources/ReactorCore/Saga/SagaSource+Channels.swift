@@ -15,7 +15,7 @@ extension SagaSource {
     ) async throws -> SagaChannel<Payload> {
         try saga.scope.check()
         let channel = SagaChannel<Payload>(capacity: capacity)
-        let id = saga.room.newID()
+        let id = saga.runtime.newID()
         let (host, scope, position) = (saga.host, saga.scope, saga.position)
         let (asAction, read) = (asAction, read)
         channel.whenEnded {

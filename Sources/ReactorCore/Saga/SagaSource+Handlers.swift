@@ -62,7 +62,7 @@ extension SagaSource {
         let position = saga.position.copy()
         scope.adopt(position)
         let (host, read, asAction) = (saga.host, read, asAction)
-        let id = saga.room.newID()
+        let id = saga.runtime.newID()
         scope.whenDecided { [unowned scope] _ in
             host.perform { $0?.remove(id) }
             scope.bodyEnded(nil)
@@ -81,7 +81,7 @@ extension SagaSource {
             }
             if let asAction {
                 listener.admit = { (action, waiting) throws(Rejection) in
-                    guard scope.isOpen, !scope.room.hasRoom(for: waiting + 1),
+                    guard scope.isOpen, !scope.runtime.hasRoom(for: waiting + 1),
                         match(asAction(action)) != nil
                     else { return }
                     throw Rejection(
@@ -96,7 +96,7 @@ extension SagaSource {
                 scope.fail(error)
             }
         }
-        return SagaHandle(scope: scope, result: .init((), by: saga.room.lock))
+        return SagaHandle(scope: scope, result: .init((), by: saga.runtime.lock))
     }
 }
 

@@ -27,7 +27,7 @@ extension SagaSource {
         _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload {
         try saga.scope.pause(except: saga.position)
-        let wait = SagaWait<Payload>(by: saga.room.lock)
+        let wait = SagaWait<Payload>(by: saga.runtime.lock)
         let id = listen(wait, match) { $0 }
         do {
             let payload = try await wait.value()
@@ -53,11 +53,11 @@ extension SagaSource {
         timeout: Duration, _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload? {
         try saga.scope.pause(except: saga.position)
-        let wait = SagaWait<Payload?>(by: saga.room.lock)
+        let wait = SagaWait<Payload?>(by: saga.runtime.lock)
         let id = listen(wait, match) { .some($0) }
         let (scope, position, host) = (saga.scope, saga.position, saga.host)
         // The timeout is ordered among the actions, so none is lost between them.
-        let payload = try await wait.value(within: timeout, in: saga.room) {
+        let payload = try await wait.value(within: timeout, in: saga.runtime) {
             host.perform { broker in
                 guard !wait.isGiven else { return }
                 broker?.remove(id)
@@ -95,7 +95,7 @@ extension SagaSource {
         _ answer: @escaping @Sendable (Payload) -> Answer
     ) -> UInt64 {
         let (scope, position, host, read) = (saga.scope, saga.position, saga.host, read)
-        let id = saga.room.newID()
+        let id = saga.runtime.newID()
         host.perform { broker in
             guard let broker else {
                 wait.give(.failure(SagaError.gone(path: host.path)))
@@ -118,7 +118,7 @@ extension SagaSource {
                 guard !wait.isGiven else { return }
                 try broker.listen(listener, from: position.cursor, except: position.skipped)
                 // A wait that was given up in between has woken the position itself.
-                scope.room.lock.withLock {
+                scope.runtime.lock.withLock {
                     if !wait.isGivenWhileLocked { position.sleepWhileLocked() }
                 }
             } catch {

@@ -70,12 +70,12 @@ package final class SagaWait<Value: Sendable>: Sendable {
     /// Waits for the result. After `timeout` without one, calls `expire`, which must give one.
     /// Calls `leave` if the task is cancelled.
     func value<Wrapped>(
-        within timeout: Duration, in room: SagaRoom, expire: @escaping @Sendable () -> Void,
+        within timeout: Duration, in runtime: SagaRuntime, expire: @escaping @Sendable () -> Void,
         leave: () -> Void = {}
     ) async throws -> Value where Value == Wrapped? {
-        let cancel = room.spawn {
+        let cancel = runtime.spawn {
             // The sleep throws if the timer was cancelled.
-            guard (try? await room.clock.sleep(for: timeout)) != nil else { return }
+            guard (try? await runtime.clock.sleep(for: timeout)) != nil else { return }
             expire()
         }
         defer { cancel() }

@@ -14,8 +14,8 @@ final class StoreCore {
     private let executor: (any TaskExecutor)?
     // Unchecked, since every action reads both; re-entrant calls find no access in progress.
     /// Actions that were dispatched from inside another, in order.
-    private let waitingPlace = Place<[Waiting]>([])
-    private let observersPlace = Place<[StoreObserver]>([])
+    private let waitingCell = Cell<[Waiting]>([])
+    private let observersCell = Cell<[StoreObserver]>([])
     /// Number of steps between the current action and the admitted one that caused it.
     private var depth = 0
     private var isDispatching = false
@@ -23,12 +23,12 @@ final class StoreCore {
     /// Sequence of the last state that observers received.
     private var shownSequence: UInt64 = 0
     private var waiting: [Waiting] {
-        _read { yield waitingPlace.value }
-        _modify { yield &waitingPlace.value }
+        _read { yield waitingCell.value }
+        _modify { yield &waitingCell.value }
     }
     private var observers: [StoreObserver] {
-        _read { yield observersPlace.value }
-        _modify { yield &observersPlace.value }
+        _read { yield observersCell.value }
+        _modify { yield &observersCell.value }
     }
     var onComplaint: ((String) -> Void)?
 

@@ -14,8 +14,14 @@ struct ReactorForm: Equatable, Sendable {
         let id = ObjectIdentifier(type)
         if let form = known.withLock({ $0[id] }) { return form }
         // Outside the lock, since computing a schema may ask for the form of another type.
-        let form = ReactorForm(name: "\(type)", fingerprint: fingerprint())
+        let name = (type as? any RecordedUnderName.Type)?.recordedName ?? "\(type)"
+        let form = ReactorForm(name: name, fingerprint: fingerprint())
         known.withLock { $0[id] = form }
         return form
     }
+}
+
+/// A reactor whose name in histories and on the wire is not that of its type.
+protocol RecordedUnderName {
+    static var recordedName: String { get }
 }

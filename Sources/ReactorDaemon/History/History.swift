@@ -166,7 +166,7 @@ final class History {
         logger.notice(
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
         // Extends the service manager's timeout, so that a long replay is not killed as a hang.
-        supervisor?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
+        supervisor?.notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
     }
 
     private func stopIfInterrupted(at count: UInt64) throws(DaemonError) {

@@ -190,7 +190,7 @@ public final class Daemon {
             boundSocket.close()
             throw .loop(error)
         }
-        supervisor?.tell("READY=1")
+        supervisor?.notify("READY=1")
         logger.notice(
             "ready",
             metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(getpid())"])
@@ -353,7 +353,7 @@ extension Daemon {
             loop.stop()
             return
         }
-        supervisor?.tell("STOPPING=1")
+        supervisor?.notify("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
         if signal == .hangUp {
             logger.notice(

@@ -24,7 +24,7 @@ package final class ServerShell {
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
-    private let links = Place(NumberTable<Connection>())
+    private let links = Cell(NumberTable<Connection>())
     private var lastConnection: UInt64 = 0
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.

@@ -21,9 +21,9 @@ final class Dispatcher {
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
-    /// The crash marker: it names the action in progress.
-    private let watch: Place<ActionWatch>
-    /// Bytes by which states shrank while only shrinking actions were admitted.
+    /// The marker of the action that is being carried out.
+    private let watch: Cell<ActionWatch>
+    /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
 
     /// Marks actions in `watch`.
@@ -37,7 +37,7 @@ final class Dispatcher {
         self.chronicle = chronicle
         self.outcomes = outcomes
         self.delivery = delivery
-        self.watch = Place(watch)
+        self.watch = Cell(watch)
     }
 
     /// The action during which the last run of the daemon died, if it did.

@@ -18,8 +18,8 @@ final class OutcomeWriter {
     private let delivery: Delivery
     private let orders: ShellOrders
     private let limits: ServerLimits
-    /// Actions whose effects ended in this turn, and whose clients wait for that.
-    private let endedActions = Place<[Origin]>([])
+    /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
+    private let endedActions = Cell<[Origin]>([])
 
     init(
         _ tree: Tree, _ sessions: SessionTable, _ connections: ConnectionTable,

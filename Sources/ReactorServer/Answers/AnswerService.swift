@@ -17,10 +17,10 @@ final class AnswerService {
     private let source: AnswerSource
     /// Reads the figures of the server's parts.
     let meter: ServerMeter
-    /// Requests that wait for their answers.
-    private let questions = Place(QuestionTable())
-    /// Large answers in progress.
-    private let answers = Place(AnswerTable())
+    /// Questions that wait for their answers.
+    private let questions = Cell(QuestionTable())
+    /// Large answers that are under way.
+    private let answers = Cell(AnswerTable())
 
     /// Maximum bytes of an answer that is copied for each connection: copying a small answer is
     /// cheaper than sharing it.
@@ -75,9 +75,9 @@ final class AnswerService {
 extension AnswerService {
     /// Answers a request, or queues it.
     func ask(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
-        let ask: Ask
+        let ask: Question
         do throws(WireError) {
-            ask = try Ask(wireBytes: body)
+            ask = try Question(wireBytes: body)
         } catch {
             return delivery.refuse(header, Refusal(.decode, "ask: \(error)"), of: connection)
         }
@@ -246,7 +246,7 @@ extension AnswerService {
         let sequence = sequence
         if askers.allSatisfy({ $0.purpose == .checksum }) {
             guard let checksum = questions.value.checksum(of: name, node) else { return false }
-            for asker in askers { tell(checksum, to: asker, at: sequence) }
+            for asker in askers { sendChecksum(checksum, to: asker, at: sequence) }
             return true
         }
         guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now)
@@ -259,7 +259,7 @@ extension AnswerService {
                 ?? (askers.contains { $0.purpose == .checksum } ? nil : 0)
         else { return false }
         for asker in askers {
-            tell(answer.bytes, answer, isThere: isThere, checksum, to: asker, at: sequence)
+            sendAnswer(answer.bytes, answer, isThere: isThere, checksum, to: asker, at: sequence)
         }
         return true
     }
@@ -282,17 +282,17 @@ extension AnswerService {
             answer = answers.value.keep(encoding, of: name, state, at: orders.now)
         }
         for asker in askers {
-            tell(
+            sendAnswer(
                 encoding.bytes, answer, isThere: encoding.isThere, encoding.checksum, to: asker,
                 at: max(state.sequence, asker.sequence))
         }
     }
 
-    private func tell(
+    private func sendAnswer(
         _ bytes: [UInt8], _ answer: Answer?, isThere: Bool, _ checksum: UInt64,
         to asker: Asker, at sequence: UInt64
     ) {
-        if asker.purpose == .checksum { return tell(checksum, to: asker, at: sequence) }
+        if asker.purpose == .checksum { return sendChecksum(checksum, to: asker, at: sequence) }
         var prefix = WireWriter(capacity: 64)
         if asker.purpose == .value {
             prefix.array(count: 3)
@@ -307,7 +307,7 @@ extension AnswerService {
         stream(answer, behind: prefix.bytes, of: asker.number, to: asker.connection)
     }
 
-    private func tell(_ checksum: UInt64, to asker: Asker, at sequence: UInt64) {
+    private func sendChecksum(_ checksum: UInt64, to asker: Asker, at sequence: UInt64) {
         let answer = SliceChecksum(
             revision: Revision(epoch: source.tree.turn.epoch, sequence: sequence),
             checksum: checksum)
@@ -395,8 +395,8 @@ extension AnswerService {
 
 // MARK: - Questions about the past
 extension AnswerService {
-    /// Passes a query about the past to the archive.
-    private func inquire(_ ask: Ask, _ header: FrameHeader, of connection: Connection) {
+    /// Has the archive answer a question about the past.
+    private func inquire(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
         guard chronicle.keepsHistory else {
             let text = "the daemon keeps its state in memory: configure `data:` to keep the past"
             return delivery.refuse(header, Refusal(.history, text), of: connection)

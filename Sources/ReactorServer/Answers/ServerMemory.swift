@@ -3,8 +3,8 @@ import ReactorCore
 
 /// The amounts that the server keeps at a moment. The server's limits bound each of them.
 ///
-/// *Place*: ``Ask/stats`` returns some of them; a simulation compares them with the limits after
-/// every step. *Cost*: O(connections, sessions and their queues).
+/// *Place*: the answer to ``Question/stats`` has some of them; a simulation compares them with the
+/// limits after every step. *Cost*: O(connections and sessions, and what they have queued).
 package struct ServerMemory: Equatable, Sendable {
     /// Connections that are open.
     package var connections = 0
@@ -49,7 +49,7 @@ package struct ServerMemory: Equatable, Sendable {
 
 /// Reads the amounts that the server's parts keep. It has no state.
 ///
-/// *Place*: ``Server/memory`` and the answer to ``Ask/stats``.
+/// *Place*: ``Server/memory`` and the answer to ``Question/stats``.
 struct ServerMeter {
     let tree: Tree
     let orders: ShellOrders

@@ -20,13 +20,13 @@ final class Connection {
     private(set) var session: Session?
     /// The client, as reactors see it.
     private(set) var caller = Caller.daemon
-    /// The connection's input.
-    let inlet = Place(Inlet())
-    /// The connection's output.
-    let outlet = Place(Outlet())
-    private let openNodes = Place<[AnyNode?]>([])
-    private let followed = Place<[UInt32: Subscription]>([:])
-    /// Requests of the client that have no answer yet. Actions are counted in ``outlet``.
+    /// What arrives.
+    let inlet = Cell(Inlet())
+    /// What leaves.
+    let outlet = Cell(Outlet())
+    private let openNodes = Cell<[AnyNode?]>([])
+    private let followed = Cell<[UInt32: Subscription]>([:])
+    /// What the client waits for, besides the outcomes of its actions.
     let requests = PendingRequests()
 
     init(id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0)) {

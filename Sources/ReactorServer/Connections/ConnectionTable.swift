@@ -5,7 +5,7 @@ import ReactorBytes
 /// *Place*: the shell names a connection by its ``ConnectionID``; every call of the server looks it up
 /// once and passes the ``Connection`` on. ``NumberTable`` states the invariants. *Cost*: O(1).
 final class ConnectionTable {
-    private let table = Place(NumberTable<Connection>())
+    private let table = Cell(NumberTable<Connection>())
 
     /// Number of connections.
     var count: Int { table.value.count }

@@ -208,20 +208,19 @@ extension Outlet {
         queue.first.map { $0.turn <= releasedTurn } ?? false
     }
 
-    /// Queues the turn's output for the connection. Returns true if updates were dropped, so that
-    /// snapshots have to replace them.
-    mutating func enqueue(_ turn: TurnOutput, at place: EnqueuePlace) -> Bool {
-        // For a connection that has to wait, a small range of a large buffer is copied: the range
-        // would keep the whole buffer alive.
-        let isWaiting = isWriting || isListed || place.isUpdateQueueFull
+    /// Queues what the turn has for the connection; answers whether updates were dropped, and
+    /// snapshots are owed in their place.
+    mutating func enqueue(_ turn: TurnOutput, given status: ConnectionStatus) -> Bool {
+        // A small range of a large buffer is copied for a connection that has to wait, which would
+        // keep the whole buffer alive.
+        let isWaiting = isWriting || isListed || status.isUpdateQueueFull
         for index in 0..<pending.replies.count {
             append(turn.replies, pending.replies[index], .control, turn.number, isWaiting)
         }
-        // A closing connection gets the updates and the mark of one more turn. Nothing is dropped
-        // then.
-        let isCut = !place.isClosing && overflows(queueBytesMax: place.queueBytesMax)
+        // A closing connection gets one more turn, whose mark is its last: nothing is dropped.
+        let isCut = !status.isClosing && overflows(queueBytesMax: status.queueBytesMax)
         if isCut {
-            conflate(releasedTurn: place.releasedTurn)
+            conflate(releasedTurn: status.releasedTurn)
             pending.deltas.clear()
             pending.chunks.removeAll { !$0.isSnapshot }
         }
@@ -230,7 +229,7 @@ extension Outlet {
                 chunk.bytes, 0..<chunk.bytes.count, chunk.isSnapshot ? .snapshot : .update,
                 turn.number, isWaiting)
         }
-        if isMarkDue(turn, place) {
+        if isMarkDue(turn, status) {
             pending.deltas.append(turn.mark)
             markedSequence = turn.sequence
         }
@@ -240,8 +239,8 @@ extension Outlet {
         for index in 0..<pending.outcomes.count {
             append(turn.outcomes, pending.outcomes[index], .control, turn.number, isWaiting)
         }
-        if !pending.outcomes.isEmpty || !pending.replies.isEmpty || place.isClosing
-            || place.isInputEnded
+        if !pending.outcomes.isEmpty || !pending.replies.isEmpty || status.isClosing
+            || status.isInputEnded
         {
             urgentTurn = turn.number
         }
@@ -262,16 +261,16 @@ extension Outlet {
         invariants()
     }
 
-    /// Whether the client gets the turn's mark.
-    private func isMarkDue(_ turn: TurnOutput, _ place: EnqueuePlace) -> Bool {
+    /// Whether the client is sent the turn's mark.
+    private func isMarkDue(_ turn: TurnOutput, _ status: ConnectionStatus) -> Bool {
         if hasDroppedUpdates { return false }
         if pending.hasUpdates { return true }
-        guard place.hasSubscriptions else { return false }
+        guard status.hasSubscriptions else { return false }
         if pending.isMarkAnnounced { return true }
         // Marks alone must not fill the queue of a client that never reads. An outcome always
         // follows the mark of its turn.
         return markedSequence < turn.sequence
-            && (updateByteCount <= place.queueBytesMax || !pending.outcomes.isEmpty)
+            && (updateByteCount <= status.queueBytesMax || !pending.outcomes.isEmpty)
     }
 
     /// Keeps the turn's actions in flight until the last of their outcomes leaves.

@@ -14,8 +14,8 @@ struct TurnOutput {
     let outcomes: [UInt8]
 }
 
-/// Facts about a connection at the end of a turn.
-struct EnqueuePlace {
+/// What the server knows of a connection at the end of a turn.
+struct ConnectionStatus {
     /// Whether the connection closes once its queue is empty.
     var isClosing = false
     /// Whether the client sends nothing more.

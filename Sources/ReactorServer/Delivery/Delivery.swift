@@ -22,16 +22,16 @@ import ReactorWire
 final class Delivery {
     private let limits: ServerLimits
     private let orders: ShellOrders
-    private let ledger: Place<ReleaseLedger>
-    private let updates = Place(UpdateQueue())
-    /// Answers to requests in the current turn.
-    private let replies = Place(WireWriter(capacity: 4_096))
-    /// Outcomes of actions in the current turn.
-    private let outcomes = Place(WireWriter(capacity: 4_096))
-    /// Connections that the server may read from again.
-    private let readable = Place(Deque<Connection>())
-    /// Large answers that a connection does not get any more of.
-    private let endedAnswers = Place<[Answer]>([])
+    private let ledger: Cell<ReleaseLedger>
+    private let updates = Cell(UpdateQueue())
+    /// Answers to requests, of the current turn.
+    private let replies = Cell(WireWriter(capacity: 4_096))
+    /// Outcomes of actions, of the current turn.
+    private let outcomes = Cell(WireWriter(capacity: 4_096))
+    /// Connections from which the server may read on.
+    private let readable = Cell(Deque<Connection>())
+    /// Large answers that a connection is not sent any more.
+    private let endedAnswers = Cell<[Answer]>([])
 
     /// Maximum capacity of a turn's buffer that is kept for the next turn, in bytes: a single large
     /// answer must not keep its memory for the rest of the run.
@@ -41,7 +41,7 @@ final class Delivery {
     init(_ limits: ServerLimits, _ orders: ShellOrders) {
         self.limits = limits
         self.orders = orders
-        ledger = Place(ReleaseLedger(byteCountMax: limits.unreleasedBytesMax))
+        ledger = Cell(ReleaseLedger(byteCountMax: limits.unreleasedBytesMax))
     }
 
     // MARK: The current turn
@@ -254,12 +254,12 @@ extension Delivery {
             return false
         }
         makeRoom(in: connection)
-        let place = EnqueuePlace(
+        let status = ConnectionStatus(
             isClosing: connection.isLeaving, isInputEnded: connection.inlet.value.isEnded,
             hasSubscriptions: !connection.subscriptions.isEmpty,
             isUpdateQueueFull: updates.value.isFull, releasedTurn: ledger.value.releasedTurn,
             queueBytesMax: limits.queueBytesMax)
-        if connection.outlet.value.enqueue(turn, at: place) {
+        if connection.outlet.value.enqueue(turn, given: status) {
             orders.stats.conflations &+= 1
             connection.oweSnapshots()
         }

@@ -26,8 +26,8 @@ final class Chronicle {
     /// Which actions may run.
     private(set) var admission = Admission.all
     /// The turn's ``TurnFact``s.
-    private let facts = Place(WireWriter())
-    /// Facts that ended sessions while the journal could not write.
+    private let facts = Cell(WireWriter())
+    /// Facts that ended sessions while nothing could be written.
     private var unwritten: [TurnFact] = []
     /// Whether an action of the turn requires that its batch survives a power cut.
     private var isDurable = false
@@ -256,7 +256,7 @@ extension Chronicle {
             switch fact {
             case .ownership(let fact): record(.ownership(fact))
             case .task(let fact): record(.task(fact))
-            case .made(let places): record(.made(places))
+            case .made(let nodes): record(.made(nodes))
             }
         }
         recordProbe()

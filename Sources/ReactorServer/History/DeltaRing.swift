@@ -21,8 +21,8 @@ final class DeltaRing {
         let range: Range<Int>
     }
 
-    private let entryCell = Place(UniqueDeque<Entry>())
-    private let blockCell = Place(UniqueDeque<ByteBuffer>())
+    private let entryCell = Cell(UniqueDeque<Entry>())
+    private let blockCell = Cell(UniqueDeque<ByteBuffer>())
     /// Blocks that were released, or dropped with all entries.
     private var releasedBlockCount = 0
     /// A released block, whose memory the next block uses.

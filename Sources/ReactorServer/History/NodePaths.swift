@@ -8,12 +8,12 @@ import ReactorWire
 /// any order: a number is never reused. *Cost*: memory for every node of the last row or of a
 /// snapshot, and for the last ``leavingMax`` removed ones. ``invariants()`` states the invariants.
 package struct NodePaths: Sendable {
-    private enum Place {
+    private enum Location {
         case at(SlicePath)
         case below(UInt32, WireKey)
     }
 
-    private var places: [UInt32: Place] = [0: .at(.root)]
+    private var locations: [UInt32: Location] = [0: .at(.root)]
     /// The children of a node, by name.
     private var children: [UInt32: [WireKey: UInt32]] = [:]
     /// The static nodes that were created with a node, at any depth below it.
@@ -34,7 +34,7 @@ package struct NodePaths: Sendable {
         var number = number
         // Damaged bytes may describe a cycle.
         while names.count <= WireLimits.pathComponentsMax {
-            switch places[number] {
+            switch locations[number] {
             case nil: return nil
             case .at(let path): return SlicePath(path.components + names.reversed())
             case .below(let parent, let name):
@@ -46,7 +46,7 @@ package struct NodePaths: Sendable {
     }
 
     /// Number of known nodes.
-    var count: Int { places.count }
+    var count: Int { locations.count }
 
     /// Learns the paths of the nodes in a snapshot's part.
     ///
@@ -64,27 +64,27 @@ package struct NodePaths: Sendable {
     /// Learns the path of a saved node.
     mutating func learn(_ head: NodeHead) {
         guard head.number != head.parent else { return }
-        place(head.number, below: head.parent, head.name)
+        locate(head.number, below: head.parent, head.name)
     }
 
-    private mutating func place(_ number: UInt32, below parent: UInt32, _ name: WireKey) {
-        places[number] = .below(parent, name)
+    private mutating func locate(_ number: UInt32, below parent: UInt32, _ name: WireKey) {
+        locations[number] = .below(parent, name)
         children[parent, default: [:]][name] = number
     }
 
     /// Learns the paths of static nodes.
-    mutating func learn(_ layout: [KeptPlace]) {
-        for place in layout { places[place.number] = .at(place.path) }
+    mutating func learn(_ layout: [NodeRecord]) {
+        for record in layout { locations[record.number] = .at(record.path) }
     }
 
     /// Learns a change of the children of the node numbered `collection`.
     mutating func learn(_ change: StructuralChange, of collection: UInt32) {
         switch change {
         case .create(let key, let number, let parts):
-            place(number, below: collection, key)
+            locate(number, below: collection, key)
             for part in parts {
                 guard let path = path(of: number) else { continue }
-                places[part.number] = .at(SlicePath(path.components + part.path.components))
+                locations[part.number] = .at(SlicePath(path.components + part.path.components))
                 self.parts[number, default: []].append(part.number)
             }
         case .remove(let key):
@@ -97,8 +97,8 @@ package struct NodePaths: Sendable {
     mutating func settle() {
         defer { invariants() }
         while leaving.count > Self.leavingMax, let number = leaving.popFirst() {
-            // A snapshot may have named the node before the row that creates it.
-            if case .below(let parent, let name)? = places[number],
+            // A snapshot may have named the node before the row that creates it again.
+            if case .below(let parent, let name)? = locations[number],
                 children[parent]?[name] == number
             {
                 continue
@@ -117,7 +117,7 @@ package struct NodePaths: Sendable {
     private mutating func forget(_ number: UInt32) {
         var rest = [number]
         while let number = rest.popLast() {
-            places[number] = nil
+            locations[number] = nil
             if let named = children.removeValue(forKey: number) { rest += named.values }
             if let parts = parts.removeValue(forKey: number) { rest += parts }
         }

@@ -99,10 +99,10 @@ public final class Recovery {
         // Deltas name nodes by numbers that the row of the daemon's start assigns.
         for fact in facts {
             switch fact {
-            case .layout(let places):
+            case .layout(let records):
                 nodes.dropProbe()
-                try nodes.place(places)
-            case .made(let places): nodes.begin(places)
+                try nodes.assign(records)
+            case .made(let records): nodes.begin(records)
             default: break
             }
         }

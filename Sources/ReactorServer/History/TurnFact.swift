@@ -33,12 +33,12 @@ package enum TurnFact: Equatable, Sendable {
     case ownership(OwnershipFact)
     /// A durable task or a lease changed.
     case task(TaskFact)
-    /// Written where a daemon starts: the numbers and reactors of the static nodes, with the states
-    /// that earlier rows do not lead to: of new nodes, and of nodes whose types have changed.
-    case layout([KeptPlace])
-    /// The initial states of children that the turn's deltas create, and of the nodes below them.
-    case made([KeptPlace])
-    /// These nodes were probed at the end of the turn; their sums follow in a later turn.
+    /// The numbers and reactors of the static nodes, where a daemon starts, with the states that the
+    /// rows before do not lead to: of new nodes, and of those whose types have changed.
+    case layout([NodeRecord])
+    /// What a child that the turn's deltas create begins with, and what is below it.
+    case made([NodeRecord])
+    /// These nodes were probed as of the turn's end; their sums follow in a later turn.
     case probe([ProbedNode])
     /// The checksums of the last probe.
     case sums([UInt64])

@@ -24,8 +24,8 @@ final class Intake {
     private let subscriptions: Subscriptions
     private let answers: AnswerService
     private let handshake: Handshake
-    /// Connections that have sent their share of a turn.
-    private let rests = Place(RestQueue())
+    /// Connections that have had their share of a turn.
+    private let rests = Cell(RestQueue())
 
     init(
         _ limits: ServerLimits, _ orders: ShellOrders, _ peers: PeerAdmission,
@@ -286,7 +286,7 @@ extension Intake {
     ) {
         guard !connection.isLeaving else { return }
         orders.stats.faults &+= 1
-        orders.tell(connection.peer, code) {
+        orders.report(connection.peer, code) {
             .closedForFault(connection.id, connection.peer, code, message, leftOut: $0)
         }
         close(connection, closing)

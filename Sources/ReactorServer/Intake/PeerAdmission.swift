@@ -13,7 +13,7 @@ import ReactorWire
 final class PeerAdmission {
     /// Admitted connections that are open.
     private var admitted = UserCounts()
-    private let silent: Place<SilentPool>
+    private let silent: Cell<SilentPool>
     /// The daemon's own user.
     private let ownerUID: UInt32?
     /// Maximum number of admitted connections.
@@ -28,7 +28,7 @@ final class PeerAdmission {
     /// Admits connections within `limits`. `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
     init(_ limits: ServerLimits, ownerUID: UInt32?) {
-        silent = Place(SilentPool(countMax: limits.handshakesMax))
+        silent = Cell(SilentPool(countMax: limits.handshakesMax))
         self.ownerUID = ownerUID
         connectionsMax = limits.connectionsMax
         perUIDMax = limits.connectionsPerUIDMax

@@ -30,7 +30,7 @@ final class Session {
     var deferred: Set<UInt64> {
         @inline(__always) _read { yield deferredOrdinals.value }
     }
-    private let deferredOrdinals = Place<Set<UInt64>>([])
+    private let deferredOrdinals = Cell<Set<UInt64>>([])
     /// Actions whose client waits for the end of their effects.
     private var awaited = AwaitedEffects()
     /// Highest ordinal that arrived on a connection that has ended.
@@ -38,8 +38,8 @@ final class Session {
     /// Highest ordinal that arrived before the daemon started.
     private var startOrdinal: UInt64 = 0
     /// The outcomes of its actions.
-    private let outcomes = Place(SessionOutcomes())
-    /// Bytes that count among the outcomes of disconnected sessions.
+    private let outcomes = Cell(SessionOutcomes())
+    /// Bytes that it counts among the outcomes of disconnected sessions.
     private(set) var weighedBytes = 0
 
     init(secret: [UInt8], uid: UInt32, client: UInt64) {

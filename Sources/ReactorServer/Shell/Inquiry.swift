@@ -10,7 +10,7 @@ public struct Inquiry: Sendable {
     /// The number of the request.
     package let number: UInt64
     /// The question.
-    package let ask: Ask
+    package let ask: Question
 }
 
 extension Inquiry {

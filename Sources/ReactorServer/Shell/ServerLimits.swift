@@ -105,7 +105,7 @@ public struct ServerLimits: Equatable, Sendable {
     /// The default limits.
     public init() {}
 
-    /// Every limit by its name, for the answer to ``Ask/limits``.
+    /// Every limit by its name, for the answer to ``Question/limits``.
     var named: [String: UInt64] {
         [
             "frameBytesMax": UInt64(frameBytesMax),

@@ -9,8 +9,8 @@ import ReactorWire
 /// *Shape*: orders leave in the order in which they were appended. There is no other invariant;
 /// ``EventGate`` states its own.
 final class ShellOrders {
-    private let queue = Place(UniqueDeque<ServerOutput>())
-    private let counters = Place(ServerStats())
+    private let queue = Cell(Deque<ServerOutput>())
+    private let counters = Cell(ServerStats())
     private var gate: EventGate
     /// The time of the shell's call, in nanoseconds.
     private(set) var now: UInt64 = 0
@@ -46,8 +46,8 @@ final class ShellOrders {
         return outputs
     }
 
-    /// Logs a peer's fault, unless an equal one was logged within the interval.
-    func tell(_ peer: Peer, _ code: FaultCode, _ event: (_ leftOut: UInt64) -> ServerEvent) {
+    /// Logs a peer's fault, unless one of the same kind was logged a moment ago.
+    func report(_ peer: Peer, _ code: FaultCode, _ event: (_ leftOut: UInt64) -> ServerEvent) {
         guard let leftOut = gate.admit(peer, code, at: now) else {
             stats.eventsLeftOut &+= 1
             return

@@ -19,7 +19,7 @@ final class SliceSharing {
     private let orders: ShellOrders
     /// Maximum bytes of updates that wait for one connection.
     private let queueBytesMax: Int
-    private let table: Place<SliceTable>
+    private let table: Cell<SliceTable>
 
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
@@ -30,7 +30,7 @@ final class SliceSharing {
         self.delivery = delivery
         self.orders = orders
         queueBytesMax = limits.queueBytesMax
-        table = Place(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
+        table = Cell(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
     }
 
     /// Number of slices that are followed.

@@ -71,7 +71,7 @@ public final class Stub<R: Reactor>: Reactor, Sendable {
 // MARK: - The reactor
 extension Stub {
     public func mutate(
-        action: R.Action, state: R.State, context: Context<Stub>
+        action: R.Action, state: R.State, context: ReactorContext<Stub>
     ) throws(Rejection) -> Mutations<Mutation> {
         let answer = record.withLock { record in
             record.actions.append(action)

@@ -177,8 +177,9 @@ extension Simulation {
         if world.violations.isEmpty { settle() }
         let violations = world.violations
         if let first = violations.first {
-            let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-            report(text(first, violations.count, steps), at: place)
+            let location = CodeLocation(
+                fileID: fileID, filePath: filePath, line: line, column: column)
+            report(text(first, violations.count, steps), at: location)
         }
         return violations
     }

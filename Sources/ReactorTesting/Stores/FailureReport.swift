@@ -6,31 +6,33 @@ import ReactorThreads
 
 /// The destination of a test's failures.
 public struct FailureReport: Sendable {
-    private let tell: @Sendable (String, CodePlace) -> Void
+    private let handler: @Sendable (String, CodeLocation) -> Void
 
-    /// Sends failures to `tell`, for example into another test framework.
-    public init(_ tell: @escaping @Sendable (String, CodePlace) -> Void) { self.tell = tell }
+    /// Sends failures to `handler`, for example into another test framework.
+    public init(_ handler: @escaping @Sendable (String, CodeLocation) -> Void) {
+        self.handler = handler
+    }
 
     /// Records failures as issues of the running test, with Swift Testing.
     ///
     /// *Traps*: at the first failure, if this library was built without Swift Testing.
-    public static let standard = FailureReport { text, place in
+    public static let standard = FailureReport { text, location in
         #if canImport(Testing)
             Issue.record(
                 Comment(rawValue: text),
                 sourceLocation: SourceLocation(
-                    fileID: place.fileID, filePath: place.filePath, line: place.line,
-                    column: place.column))
+                    fileID: location.fileID, filePath: location.filePath, line: location.line,
+                    column: location.column))
         #else
-            preconditionFailure("\(place.fileID):\(place.line): \(text)")
+            preconditionFailure("\(location.fileID):\(location.line): \(text)")
         #endif
     }
 
-    func callAsFunction(_ text: String, at place: CodePlace) { tell(text, place) }
+    func callAsFunction(_ text: String, at location: CodeLocation) { handler(text, location) }
 }
 
-/// A place in a test's source.
-public struct CodePlace: Sendable, Equatable {
+/// A location in a test's source.
+public struct CodeLocation: Sendable, Equatable {
     /// Module and file, from `#fileID`.
     public var fileID: String
     /// The file, from `#filePath`.
@@ -40,7 +42,7 @@ public struct CodePlace: Sendable, Equatable {
     /// Column, from 1.
     public var column: Int
 
-    /// Creates a place from the values of the compiler's literals.
+    /// Creates a location from the values of the compiler's literals.
     public init(fileID: String, filePath: String, line: Int, column: Int) {
         self.fileID = fileID
         self.filePath = filePath

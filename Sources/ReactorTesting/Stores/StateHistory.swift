@@ -7,12 +7,12 @@ struct StateHistory {
         var state: [UInt8]
     }
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         var epoch: UInt64
         var path: String
     }
 
-    private var entries: [Place: [Entry]] = [:]
+    private var entries: [Key: [Entry]] = [:]
 
     /// Records the current states of the nodes of `tree`.
     mutating func begin(_ tree: Tree) {
@@ -30,13 +30,13 @@ struct StateHistory {
     }
 
     private mutating func add(_ state: [UInt8], of path: String, at revision: Revision) {
-        entries[Place(epoch: revision.epoch, path: path), default: []].append(
+        entries[Key(epoch: revision.epoch, path: path), default: []].append(
             Entry(sequence: revision.sequence, state: state))
     }
 
     /// Returns the encoded state at `path` as of `revision`, or nil if it is unknown.
     func state(at path: String, _ revision: Revision) -> [UInt8]? {
-        entries[Place(epoch: revision.epoch, path: path)]?
+        entries[Key(epoch: revision.epoch, path: path)]?
             .last { $0.sequence <= revision.sequence }?.state
     }
 }

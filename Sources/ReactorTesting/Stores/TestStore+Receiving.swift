@@ -8,8 +8,8 @@ extension TestStore {
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        receive(mutation, of: root, change, at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        receive(mutation, of: root, change, at: location)
     }
 
     /// Accounts for the next transaction, in which the child of type `type` at `path` applied
@@ -19,9 +19,9 @@ extension TestStore {
         _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        guard let node = node(type, at: path, place) else { return }
-        receive(mutation, of: node, change, at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, location) else { return }
+        receive(mutation, of: node, change, at: location)
     }
 
     /// Accounts for the next transaction, in which the root applied the follower `action`,
@@ -31,13 +31,13 @@ extension TestStore {
         _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         let text = WireValue.texts(of: action.wireBytes())
-        guard let step = next("the follower \(text)", at: place) else { return }
+        guard let step = next("the follower \(text)", at: location) else { return }
         if step.actions.map({ $0.wireBytes() }) != [action.wireBytes()] {
-            report("the follower \(text) was expected, got \(step.text)", at: place)
+            report("the follower \(text) was expected, got \(step.text)", at: location)
         }
-        account(for: root, mutations, change, after: text, at: place)
+        account(for: root, mutations, change, after: text, at: location)
     }
 
     /// Accounts for an error without a caller, by a part of its text: an effect that threw, or a
@@ -46,11 +46,11 @@ extension TestStore {
         problem part: String, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         if pending.takeProblem(containing: part) { return }
         let problems = pending.problems
         let text = problems.isEmpty ? "there were no errors" : problems.joined(separator: "; ")
-        report("\"\(part)\" was expected as an error: \(text)", at: place)
+        report("\"\(part)\" was expected as an error: \(text)", at: location)
     }
 
     /// Accounts for everything that has happened so far.
@@ -62,21 +62,21 @@ extension TestStore {
 
     private func receive<C: Reactor>(
         _ mutation: C.Mutation, of node: Node<C>, _ change: ((inout C.State) -> Void)?,
-        at place: CodePlace
+        at location: CodeLocation
     ) {
         let text = WireValue.texts(of: mutation.wireBytes())
-        guard let step = next(text, at: place) else { return }
+        guard let step = next(text, at: location) else { return }
         if !step.actions.isEmpty {
             report(
                 "\(text) was expected of an effect, got \(step.text): "
-                    + "receive(follower:) accounts for it", at: place)
+                    + "receive(follower:) accounts for it", at: location)
         }
-        account(for: node, [mutation], change, after: text, at: place)
+        account(for: node, [mutation], change, after: text, at: location)
     }
 
     /// Makes the next transaction the current one, or reports that there is none.
-    private func next(_ text: String, at place: CodePlace) -> TestStep<R>? {
-        closeStep(at: place)
+    private func next(_ text: String, at location: CodeLocation) -> TestStep<R>? {
+        closeStep(at: location)
         guard let step = pending.openNext() else {
             let running = effects.map { $0.isEmpty ? "one without a name" : $0 }
             let hint =
@@ -84,7 +84,8 @@ extension TestStore {
                 ? "no effect runs"
                 : "these effects run: \(running.joined(separator: ", ")); the time is "
                     + "\(clock.now.offset)"
-            report("\(text) was expected, and there is no further transaction: \(hint)", at: place)
+            report(
+                "\(text) was expected, and there is no further transaction: \(hint)", at: location)
             return nil
         }
         return step
@@ -100,10 +101,10 @@ extension TestStore {
         _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        guard let node = node(type, at: path, place) else { return }
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, location) else { return }
         let text = pending.current.map(\.text) ?? "nothing"
-        account(for: node, mutations, change, after: text, at: place)
+        account(for: node, mutations, change, after: text, at: location)
     }
 
     /// States a further change of the root in the current transaction: its reaction to a child's
@@ -113,9 +114,9 @@ extension TestStore {
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         let text = pending.current.map(\.text) ?? "nothing"
-        account(for: root, mutations, change, after: text, at: place)
+        account(for: root, mutations, change, after: text, at: location)
     }
 
     /// States the keys of the collection at `path` after the current transaction, which created
@@ -124,10 +125,10 @@ extension TestStore {
         children keys: [WireKey], at path: String, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
             node.isCollection
-        else { return report("no collection is at \(path)", at: place) }
+        else { return report("no collection is at \(path)", at: location) }
         _ = pending.takeChange(of: node)
         let got = node.children.keys.sorted()
         if got != keys {
@@ -136,7 +137,7 @@ extension TestStore {
                     + Difference(
                         expected: .array(keys.map { .text($0.text) }),
                         got: .array(got.map { .text($0.text) })
-                    ).text, at: place)
+                    ).text, at: location)
         }
     }
 }

@@ -19,8 +19,8 @@ extension TestStore {
         _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) -> R.Reply? {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        return send(action, to: root, by: caller, mutations, change, at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        return send(action, to: root, by: caller, mutations, change, at: location)
     }
 
     /// Sends an action to the child of type `type` at `path`, and states its change of the
@@ -32,9 +32,9 @@ extension TestStore {
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) -> C.Reply? {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        guard let node = node(type, at: path, place) else { return nil }
-        return send(action, to: node, by: caller, mutations, change, at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, location) else { return nil }
+        return send(action, to: node, by: caller, mutations, change, at: location)
     }
 
     /// Sends an action to the root that must be rejected with `code`.
@@ -43,24 +43,24 @@ extension TestStore {
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         let text = WireValue.texts(of: action.wireBytes())
-        prepare(for: text, at: place)
+        prepare(for: text, at: location)
         switch dispatch(action, to: root, by: caller) {
         case .failed(.rejected(let rejection)):
             if rejection.code != code {
-                report("\(text) is rejected, with \(rejection) and not with \(code)", at: place)
+                report("\(text) is rejected, with \(rejection) and not with \(code)", at: location)
             }
         case .failed(.decode(let error)):
-            report("\(text) cannot be decoded as an action: \(error)", at: place)
+            report("\(text) cannot be decoded as an action: \(error)", at: location)
         case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
             .deferred(let sequence):
-            report("\(text) is applied, and not rejected with \(code)", at: place)
-            settle(at: place)
+            report("\(text) is applied, and not rejected with \(code)", at: location)
+            settle(at: location)
             // The changes of an action that should have been rejected are part of this failure.
             for step in pending.takeSteps(upTo: sequence) { pending.show(step) }
         }
-        settle(at: place)
+        settle(at: location)
     }
 
     /// Ends the connection of `caller`; the resulting transactions are to be received.
@@ -68,18 +68,18 @@ extension TestStore {
         _ caller: Caller = .tester, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        prepare(for: "the end of connection \(caller.connection)", at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        prepare(for: "the end of connection \(caller.connection)", at: location)
         tree.endConnection(caller.connection)
-        settle(at: place)
+        settle(at: location)
     }
 
     private func send<C: Reactor>(
         _ action: C.Action, to node: Node<C>, by caller: Caller, _ mutations: [C.Mutation]?,
-        _ change: ((inout C.State) -> Void)?, at place: CodePlace
+        _ change: ((inout C.State) -> Void)?, at location: CodeLocation
     ) -> C.Reply? {
         let text = WireValue.texts(of: action.wireBytes())
-        prepare(for: text, at: place)
+        prepare(for: text, at: location)
         var reply: C.Reply?
         let sequence: UInt64
         switch dispatch(action, to: node, by: caller) {
@@ -89,14 +89,14 @@ extension TestStore {
             sequence = number
             reply = try? bytes.decode(as: C.Reply.self)
         case .failed(let failure):
-            report("\(text) is not applied: \(failure.reason)", at: place)
-            settle(at: place)
+            report("\(text) is not applied: \(failure.reason)", at: location)
+            settle(at: location)
             return nil
         }
-        settle(at: place)
+        settle(at: location)
         pending.open(
             pending.takeSteps(upTo: sequence).last ?? TestStep(sequence: sequence))
-        account(for: node, mutations, change, after: text, at: place)
+        account(for: node, mutations, change, after: text, at: location)
         return reply
     }
 
@@ -108,10 +108,10 @@ extension TestStore {
     }
 
     /// Reports all changes that the test should have accounted for before `text`.
-    private func prepare(for text: String, at place: CodePlace) {
-        closeStep(at: place)
+    private func prepare(for text: String, at location: CodeLocation) {
+        closeStep(at: location)
         for step in pending.steps {
-            report("the test did not receive \(step.text), before \(text)", at: place)
+            report("the test did not receive \(step.text), before \(text)", at: location)
         }
         pending.skipSteps()
     }
@@ -131,13 +131,13 @@ extension StepFailure {
 extension TestStore {
     /// Returns the node of type `type` at `path`, or reports a failure.
     func node<C: Reactor>(
-        _ type: C.Type, at path: String, _ place: CodePlace
+        _ type: C.Type, at path: String, _ location: CodeLocation
     ) -> Node<C>? {
         let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
-        if node == nil { report("no reactor is at \(path)", at: place) }
+        if node == nil { report("no reactor is at \(path)", at: location) }
         guard let node else { return nil }
         guard let typed = node as? Node<C> else {
-            report("\(path) is a \(node.reactorName) and no \(type)", at: place)
+            report("\(path) is a \(node.reactorName) and no \(type)", at: location)
             return nil
         }
         return typed
@@ -146,7 +146,7 @@ extension TestStore {
     /// Compares the change of `node` in the current transaction with the expected one.
     func account<C: Reactor>(
         for node: Node<C>, _ mutations: [C.Mutation]?, _ change: ((inout C.State) -> Void)?,
-        after text: String, at place: CodePlace
+        after text: String, at location: CodeLocation
     ) {
         let found = pending.takeChange(of: node)
         if let mutations {
@@ -156,7 +156,7 @@ extension TestStore {
                 report(
                     "\(text) led to other mutations of \(node.path)\n(- expected, + got)\n- "
                         + WireValue.texts(of: expected) + "\n+ " + WireValue.texts(of: got),
-                    at: place)
+                    at: location)
             }
         }
         let before = found?.before ?? StateLedger.state(of: node)
@@ -168,9 +168,9 @@ extension TestStore {
             guard bytes != after else { return }
             report(
                 "\(text) led to another state of \(node.path)\n"
-                    + Difference(expected: bytes, got: after).text, at: place)
+                    + Difference(expected: bytes, got: after).text, at: location)
         } catch {
-            report("the state of \(node.path) cannot be decoded: \(error)", at: place)
+            report("the state of \(node.path) cannot be decoded: \(error)", at: location)
         }
     }
 }

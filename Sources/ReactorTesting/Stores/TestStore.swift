@@ -27,7 +27,7 @@ public final class TestStore<R: Reactor> {
     let report: FailureReport
     private let world = ManualWorld()
     private let ledger: StateLedger
-    private let birthplace: CodePlace
+    private let creation: CodeLocation
     /// Committed actions of the root, by the sequence of their transaction.
     private var tapped: [(sequence: UInt64, action: R.Action)] = []
     private var tapSequence: UInt64 = 0
@@ -45,7 +45,7 @@ public final class TestStore<R: Reactor> {
         _ reactor: R, report: FailureReport = .standard, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        birthplace = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        creation = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         self.report = report
         tree = Tree(reactor, epoch: 1, environment: world.environment())
         guard let root = tree.root as? Node<R> else {
@@ -58,10 +58,10 @@ public final class TestStore<R: Reactor> {
             to: root,
             NodeTap(action: { [unowned self] action, _ in tapped.append((tapSequence, action)) }))
         tree.open()
-        settle(at: birthplace)
+        settle(at: creation)
     }
 
-    deinit { if !isFinished { lookAtLeftovers(leaving: [], at: birthplace) } }
+    deinit { if !isFinished { lookAtLeftovers(leaving: [], at: creation) } }
 
     /// The root's state, as of the last transaction that the test accounted for.
     public var state: R.State {
@@ -84,10 +84,10 @@ public final class TestStore<R: Reactor> {
         leaving names: Set<String> = [], fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         isFinished = true
-        settle(at: place)
-        lookAtLeftovers(leaving: names, at: place)
+        settle(at: location)
+        lookAtLeftovers(leaving: names, at: location)
     }
 
     /// Advances the time; the resulting transactions are to be received.
@@ -95,10 +95,10 @@ public final class TestStore<R: Reactor> {
         by duration: Duration, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
     ) {
-        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        closeStep(at: place)
-        world.clock.advance(by: duration) { settle(at: place) }
-        settle(at: place)
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        closeStep(at: location)
+        world.clock.advance(by: duration) { settle(at: location) }
+        settle(at: location)
     }
 }
 
@@ -106,21 +106,21 @@ public final class TestStore<R: Reactor> {
 extension TestStore {
     /// Runs effects until only the passing of time can bring more, and collects their
     /// transactions.
-    func settle(at place: CodePlace) {
-        collect(at: place)
+    func settle(at location: CodeLocation) {
+        collect(at: location)
         world.settle { job in
             job(tree)
-            collect(at: place)
+            collect(at: location)
         }
     }
 
     /// Collects the tree's transactions since the last call, and starts the effects they
     /// requested.
-    func collect(at place: CodePlace) {
+    func collect(at location: CodeLocation) {
         let turn = tree.turn
         guard turn.sequence != seen || !turn.isQuiet else { return }
         let changes = turn.withDeltas { ledger.read($0) }
-        for finding in ledger.takeFindings() { report(finding, at: place) }
+        for finding in ledger.takeFindings() { report(finding, at: location) }
         var found: [UInt64: TestStep<R>] = [:]
         for change in changes {
             found[change.sequence, default: TestStep(sequence: change.sequence)].add(change)
@@ -148,35 +148,35 @@ extension TestStore {
     }
 
     /// Reports changes of the current transaction that the test has not accounted for.
-    func closeStep(at place: CodePlace) {
+    func closeStep(at location: CodeLocation) {
         for problem in pending.takeProblems() {
-            report("an unexpected error: \(problem)", at: place)
+            report("an unexpected error: \(problem)", at: location)
         }
         guard let step = pending.close() else { return }
         for change in step.changes {
             report(
                 "an unexpected change of \(step.text)\n\(change.text)\n"
                     + Difference(expected: change.before, got: change.after).text,
-                at: place)
+                at: location)
         }
     }
 
-    private func lookAtLeftovers(leaving names: Set<String>, at place: CodePlace) {
-        closeStep(at: place)
+    private func lookAtLeftovers(leaving names: Set<String>, at location: CodeLocation) {
+        closeStep(at: location)
         for step in pending.steps {
             let changes = step.changes.map {
                 Difference(expected: $0.before, got: $0.after).lines.joined(separator: "\n")
             }
             report(
                 (["the test did not receive \(step.text)"] + changes).joined(separator: "\n"),
-                at: place)
+                at: location)
         }
         for effect in tree.effectsUnderWay where !effect.isSource {
             if let name = effect.cancelID, names.contains(name) { continue }
             report(
                 "an effect of \(effect.path)\(effect.cancelID.map { " named \($0)" } ?? "") still "
                     + "runs; transaction \(effect.sequence) asked for it: advance the clock, cancel "
-                    + "it, or name it in finish(leaving:)", at: place)
+                    + "it, or name it in finish(leaving:)", at: location)
         }
     }
 }

@@ -90,3 +90,16 @@ enum HollowNames {
     /// Suffixes of such names.
     static let suffixes = ["Manager", "Helper", "Helpers", "Util", "Utils", "Base", "Impl"]
 }
+
+/// Names that say what a thing resembles instead of its role, or that another library has taken.
+enum ForeignNames {
+    /// Words that a type's name does not contain.
+    static let metaphors: Set = [
+        "Board", "Clerk", "Deed", "Desk", "Ears", "Lane", "Mood", "Parcel", "Patience", "Place",
+        "Room", "Scribe", "Shelf", "Tally", "Voice",
+    ]
+    /// Words with which a function's name does not begin.
+    static let verbs: Set = ["spoil", "tell"]
+    /// Whole names that programs and other libraries use for types of their own.
+    static let taken: Set = ["Ask", "Context", "Group"]
+}

@@ -18,6 +18,36 @@ struct NameTests {
         }
     }
 
+    /// Types and functions of `file` with a metaphor for a name, or a name that is taken.
+    static func foreignFindings(in file: SourceFile) -> [Finding] {
+        file.declarations.compactMap { declaration in
+            let words = words(of: declaration.name)
+            let isForeign =
+                switch declaration.kind {
+                case .type:
+                    ForeignNames.taken.contains(declaration.name)
+                        || !ForeignNames.metaphors.isDisjoint(with: words)
+                case .function: words.first.map(ForeignNames.verbs.contains) ?? false
+                case .value, .module: false
+                }
+            guard isForeign else { return nil }
+            return file.finding(
+                at: declaration.line, "\(declaration.name) is a metaphor, or a taken name",
+                remedy: "name it after its role, in the terms of the glossary")
+        }
+    }
+
+    /// The words of a name: `Saga` and `Room` of `SagaRoom`.
+    private static func words(of name: String) -> [String] {
+        name.reduce(into: []) { words, letter in
+            if letter.isUppercase || words.isEmpty {
+                words.append(String(letter))
+            } else {
+                words[words.count - 1].append(letter)
+            }
+        }
+    }
+
     /// Limits of `file` without a doc comment.
     static func limitFindings(in file: SourceFile) -> [Finding] {
         let functions = file.functions.map(\.lines)
@@ -43,6 +73,11 @@ struct NameTests {
     @Test("no type has the name of its module or a hollow name")
     func types() { expectNone(Repository.current.files(in: "Sources").flatMap(Self.typeFindings)) }
 
+    @Test("no name is a metaphor, or taken")
+    func foreign() {
+        expectNone(Repository.current.files(in: "Sources").flatMap(Self.foreignFindings))
+    }
+
     @Test("every limit is documented")
     func limits() {
         expectNone(Repository.current.files(in: "Sources").flatMap(Self.limitFindings))
@@ -61,6 +96,24 @@ struct NameTests {
                 }
                 """)
         #expect(Self.typeFindings(in: file).map(\.line) == [1, 2, 4])
+    }
+
+    @Test("a metaphor and a taken name are found; words that only look alike are not")
+    func plantedForeign() {
+        let file = SourceFile(
+            path: "Sources/ReactorCore/Planted.swift",
+            text: """
+                struct SagaRoom {}
+                enum Ask {}
+                struct SagaContext {}
+                final class Dashboard { func hasRoom() -> Bool { true } }
+                struct Placement {
+                    func tellPhase() {}
+                    func telling() {}
+                    let tally = 0
+                }
+                """)
+        #expect(Self.foreignFindings(in: file).map(\.line) == [1, 2, 6])
     }
 
     @Test("an undocumented limit is found; a documented or local one is not")

@@ -38,7 +38,7 @@ final class LiveServerCore {
         shell.onTurnEnd = { [unowned self] in
             accepts.most = max(accepts.most, accepts.now)
             accepts.now = 0
-            tellWaiters()
+            notifyWaiters()
         }
         listener.resumeAccepting()
         shell.begin()
@@ -72,7 +72,7 @@ final class LiveServerCore {
 
     func cut() { shell.cut() }
 
-    private func tellWaiters() {
+    private func notifyWaiters() {
         let all = waiters
         waiters = []
         for waiter in all {

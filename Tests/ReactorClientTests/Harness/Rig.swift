@@ -12,7 +12,7 @@ final class Rig {
     /// The rows that the journal appended.
     private(set) var rows: [HistoryRow] = []
     /// What the journal does with batches.
-    var journal = JournalMood.tells
+    var journal = JournalBehavior.tells
     private var lastSecret: UInt64
     /// Makes the daemon's root, for a daemon with a history.
     private let root: () -> any Reactor
@@ -23,7 +23,7 @@ final class Rig {
     var captures: [SliceCapture] = []
 
     /// What the journal does with the batches of a turn.
-    enum JournalMood {
+    enum JournalBehavior {
         /// The journal appends them, and informs the server.
         case tells
         /// The journal appends them, and does not inform the server yet.

@@ -6,7 +6,7 @@ final class TaskBench {
     let tree: Tree
     let world: TaskWorld
     private let manual = ManualWorld()
-    private let places: [KeptPlace]
+    private let places: [NodeRecord]
     private var facts: [TaskFact] = []
     private var deltas: [UInt8] = []
 
@@ -20,10 +20,10 @@ final class TaskBench {
             post: manual.environment.post, spawn: manual.environment.spawn,
             clock: TreeClock(InstantClock(world)), wallClock: { world.time })
         tree = Tree(root, epoch: 1, environment: environment)
-        places = tree.staticPlaces
+        places = tree.staticRecords
         if let former {
             let recovery = TreeRecovery(of: tree)
-            try recovery.place(former.places)
+            try recovery.assign(former.places)
             try recovery.replay(former.deltas.span)
             // Facts may be replayed twice, if a snapshot already contains them.
             for fact in former.facts + former.facts.suffix(2) { recovery.replay(fact) }

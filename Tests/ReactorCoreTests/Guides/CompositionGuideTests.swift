@@ -37,7 +37,7 @@ struct Warehouse {
     struct State: Equatable { var notes: [String] = [] }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .open(let bin): return Mutations.none.creating($bins, bin)

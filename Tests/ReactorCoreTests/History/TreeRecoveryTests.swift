@@ -16,9 +16,9 @@ private func picture(_ tree: Tree) throws -> [String] {
 }
 
 extension Tree {
-    fileprivate func recovery(_ places: [KeptPlace], deltas: [UInt8]) throws -> TreeRecovery {
+    fileprivate func recovery(_ places: [NodeRecord], deltas: [UInt8]) throws -> TreeRecovery {
         let recovery = TreeRecovery(of: self)
-        try recovery.place(places)
+        try recovery.assign(places)
         try recovery.replay(deltas.span)
         return recovery
     }
@@ -38,7 +38,7 @@ private struct Tenfold: Reactor {
     var initialState: State { State() }
 
     func mutate(
-        action: Action, state: State, context: Context<Tenfold>
+        action: Action, state: State, context: ReactorContext<Tenfold>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .add(let count): [.added(count)]
@@ -61,7 +61,7 @@ struct TreeRecoveryTests {
     @Test("J48: replayed deltas lead to the same states, numbers and sequences")
     func deltas() throws {
         let tree = Tree(Shop(), epoch: 7)
-        let places = tree.staticPlaces
+        let places = tree.staticRecords
         for name in ["a", "b", "c"] { try tree.send(Shop.Action.open(name)) }
         try tree.send(Shop.Action.furnish("b", 3))
         try tree.send(Shop.Action.reopen("a"))
@@ -88,7 +88,7 @@ struct TreeRecoveryTests {
         let tree = Tree(Tenfold(), epoch: 7)
         try tree.send(Tenfold.Action.add(4))
         let again = Tree(Tenfold(), epoch: 1)
-        try again.recovery(tree.staticPlaces, deltas: tree.turn.deltaBytes)
+        try again.recovery(tree.staticRecords, deltas: tree.turn.deltaBytes)
             .finish(epoch: 7, sequence: tree.turn.sequence)
         var writer = WireWriter()
         again.root.encodePresented(into: &writer)
@@ -138,10 +138,10 @@ struct TreeRecoveryTests {
 
     @Test("a new static node gets a number that the history does not use")
     func newcomer() throws {
-        let tree = Tree(Group([("a", Tally())]), epoch: 7)
-        let places = tree.staticPlaces
+        let tree = Tree(ReactorGroup([("a", Tally())]), epoch: 7)
+        let places = tree.staticRecords
         try tree.send(Tally.Action.add(3), to: "/a")
-        let again = Tree(Group([("Z", Tally()), ("a", Tally())]), epoch: 1)
+        let again = Tree(ReactorGroup([("Z", Tally()), ("a", Tally())]), epoch: 1)
         let recovery = try again.recovery(places, deltas: tree.turn.deltaBytes)
         try recovery.finish(epoch: 7, sequence: 1)
         #expect(try again.json("/a/sum") == "3")
@@ -154,17 +154,17 @@ struct TreeRecoveryTests {
 
     @Test("a removed reactor of the history is named, and dropped only if configured")
     func missing() throws {
-        let tree = Tree(Group([("a", Tally()), ("shop", Shop())]), epoch: 7)
-        let places = tree.staticPlaces
+        let tree = Tree(ReactorGroup([("a", Tally()), ("shop", Shop())]), epoch: 7)
+        let places = tree.staticRecords
         try tree.send(Shop.Action.open("x"), to: "/shop")
         try tree.send(Tally.Action.add(3), to: "/a")
-        let again = Tree(Group([("a", Tally())]), epoch: 1)
+        let again = Tree(ReactorGroup([("a", Tally())]), epoch: 1)
         #expect(throws: RecoveryError.missing(path: "/shop")) {
             try again.recovery(places, deltas: [])
         }
-        let other = Tree(Group([("a", Tally())]), epoch: 1)
+        let other = Tree(ReactorGroup([("a", Tally())]), epoch: 1)
         let recovery = TreeRecovery(of: other, dropped: [try SlicePath("/shop")])
-        try recovery.place(places)
+        try recovery.assign(places)
         try recovery.replay(tree.turn.deltaBytes.span)
         try recovery.finish(epoch: 7, sequence: 2)
         #expect(try other.json("/a/sum") == "3")
@@ -173,11 +173,11 @@ struct TreeRecoveryTests {
 
     @Test("a mutation that today's types cannot decode is an error with its path and sequence")
     func unreadable() throws {
-        let tree = Tree(Group([("a", Tally())]), epoch: 7)
+        let tree = Tree(ReactorGroup([("a", Tally())]), epoch: 7)
         // A history that does not name its reactors.
-        let places = tree.staticPlaces.map { KeptPlace(number: $0.number, path: $0.path) }
+        let places = tree.staticRecords.map { NodeRecord(number: $0.number, path: $0.path) }
         try tree.send(Tally.Action.add(3), to: "/a")
-        let again = Tree(Group([("a", Echo())]), epoch: 1)
+        let again = Tree(ReactorGroup([("a", Echo())]), epoch: 1)
         let error = #expect(throws: RecoveryError.self) {
             try again.recovery(places, deltas: tree.turn.deltaBytes)
         }
@@ -201,7 +201,7 @@ struct TreeRecoveryTests {
     @Test("a parent that mutates the child to which it reacts is replayed to the same state")
     func reactions() throws {
         let tree = Tree(Doubler(), epoch: 7)
-        let places = tree.staticPlaces
+        let places = tree.staticRecords
         try tree.send(Tally.Action.spread([1, 2, 3]), to: "/tally")
         let again = Tree(Doubler(), epoch: 1)
         let recovery = try again.recovery(places, deltas: tree.turn.deltaBytes)
@@ -218,9 +218,9 @@ struct TreeRecoveryTests {
             .own(node: 1, key: "d", connection: 6), .end(connection: 6),
         ]
         for repeats in 0..<facts.count {
-            let tree = Tree(Group([("a", Tally())]), epoch: 1)
+            let tree = Tree(ReactorGroup([("a", Tally())]), epoch: 1)
             let recovery = TreeRecovery(of: tree)
-            try recovery.place([KeptPlace(number: 1, path: SlicePath("/a"))])
+            try recovery.assign([NodeRecord(number: 1, path: SlicePath("/a"))])
             for fact in facts + facts.suffix(repeats) { recovery.replay(fact) }
             try recovery.finish(epoch: 1, sequence: 0)
             let owned = tree.copyOwnership()()

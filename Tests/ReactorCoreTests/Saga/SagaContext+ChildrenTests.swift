@@ -45,7 +45,7 @@ struct SagaChildrenTests {
         #expect(bench.clock.sleeperCount == 0 && !handle.isRunning)
         bench.advance(by: .seconds(2))
         #expect(bench.state.runs.isEmpty && bench.state.failures.isEmpty)
-        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
     }
 
     @Test("F34: an error of a fork ends its parent and its siblings, and reaches the hook once")
@@ -129,7 +129,7 @@ struct SagaChildrenTests {
         bench.settle()
         #expect(bench.clock.sleeperCount == 1)
         try bench.send(.close("a"))
-        #expect(bench.clock.sleeperCount == 0 && SagaRunner.of(tree).room.sagaCount == 0)
+        #expect(bench.clock.sleeperCount == 0 && SagaRunner.of(tree).runtime.sagaCount == 0)
     }
 
     @Test("F34: run waits for a saga, and throws its error where it can be caught")
@@ -160,6 +160,6 @@ struct SagaChildrenTests {
         }
         let handle = bench.run(dig)
         #expect(bench.outcome(of: handle) == "\(SagaError.tooDeep)")
-        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
     }
 }

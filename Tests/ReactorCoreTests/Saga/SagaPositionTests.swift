@@ -5,9 +5,9 @@ import Testing
 
 @Suite("A saga's position in a log")
 struct SagaPositionTests {
-    private let log = SagaLog<Tracker>(SagaRoom(.inert))
+    private let log = SagaLog<Tracker>(SagaRuntime(.inert))
 
-    private func locked(_ body: () -> Void) { log.room.lock.withLock(body) }
+    private func locked(_ body: () -> Void) { log.runtime.lock.withLock(body) }
 
     @Test("before its first take, a position receives nothing while its saga waits")
     func waiting() {

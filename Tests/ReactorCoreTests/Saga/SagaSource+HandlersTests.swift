@@ -22,7 +22,7 @@ struct SagaHandlersTests {
         #expect(sum.all == Array(99_990..<100_000))
         handle.cancel()
         bench.settle()
-        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
     }
 
     @Test("F38: takeEvery runs its sagas concurrently")
@@ -100,7 +100,7 @@ struct SagaHandlersTests {
             #expect(handle.isRunning)
             handle.cancel()
             bench.settle()
-            #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
+            #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
         }
     }
 
@@ -193,7 +193,7 @@ struct SagaHandlersTests {
         try bench.store.dispatch(.search("b"))
         bench.settle()
         #expect(bench.state.runs == ["b"])
-        #expect(SagaRunner.of(bench.store.core.tree).room.droppedCount == 1)
+        #expect(SagaRunner.of(bench.store.core.tree).runtime.droppedCount == 1)
     }
 
     @Test("F39: debounce runs after a pause, with the last action; a running saga is not affected")
@@ -265,14 +265,14 @@ struct SagaHandlersTests {
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.amount) { saga, _ in try await saga.sleep(for: .seconds(1)) }
         }
-        let room = SagaRunner.of(bench.store.core.tree).room
-        while room.hasRoom(for: 1) { _ = room.enter() }
+        let runtime = SagaRunner.of(bench.store.core.tree).runtime
+        while runtime.hasRoom(for: 1) { _ = runtime.enter() }
         #expect(
             throws: Rejection(
                 .busy, "/: \(CoreLimits.sagasMax) sagas run, the maximum")
         ) { try bench.send(.add(1)) }
-        try bench.send(.search("unhandled"))
-        room.leave()
+        try bench.send(.search("what nobody handles"))
+        runtime.leave()
         try bench.send(.add(2))
         #expect(throws: Rejection.self) { try bench.send(.add(3)) }
         #expect(bench.state.sum == 2)

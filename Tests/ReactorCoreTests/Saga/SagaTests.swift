@@ -59,12 +59,12 @@ struct SagaTests {
         let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
-        #expect(tree.effects.running.count == 1 && SagaRunner.of(tree).room.sagaCount == 2)
+        #expect(tree.effects.running.count == 1 && SagaRunner.of(tree).runtime.sagaCount == 2)
         bench.send(Tracker.Action.search("ada"), to: "/rooms/a")
         #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
         try bench.send(.close("a"))
         #expect(tree.effects.running.isEmpty && tree.effects.orphans.isEmpty)
-        #expect(SagaRunner.of(tree).room.sagaCount == 0)
+        #expect(SagaRunner.of(tree).runtime.sagaCount == 0)
     }
 
     @Test("F31: a reactor's saga receives an action directly after the reactor's creation")
@@ -124,7 +124,7 @@ struct SagaTests {
         #expect(bench.outcome(of: last) == "\(SagaError.tooMany)")
         for handle in handles { handle.cancel() }
         bench.settle()
-        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
     }
 
     @Test("R100: sagas that put to each other forever leave room for other work in between")
@@ -215,7 +215,7 @@ struct SagaTests {
             handle.cancel()
             bench.settle()
             #expect(bench.state.sum == (isLate ? 1 : 0))
-            #expect(SagaRunner.of(bench.store.core.tree).room.droppedCount == (isLate ? 0 : 1))
+            #expect(SagaRunner.of(bench.store.core.tree).runtime.droppedCount == (isLate ? 0 : 1))
             #expect(notes.all.count == 1)
         }
     }

@@ -28,7 +28,7 @@ struct Tracker {
     var sagas: [Saga<Tracker>] = []
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .run(let text): return [.ran(text)]

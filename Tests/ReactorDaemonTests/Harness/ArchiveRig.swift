@@ -85,7 +85,7 @@ final class ArchiveRig: Sendable {
 
     /// Sends a query, and returns its number.
     @discardableResult
-    func ask(_ ask: Ask, connection: UInt64 = 1, uid: UInt32 = 0) -> UInt64 {
+    func ask(_ ask: Question, connection: UInt64 = 1, uid: UInt32 = 0) -> UInt64 {
         let number = lastQuestion.withLock { last in
             last += 1
             return last
@@ -118,7 +118,7 @@ final class ArchiveRig: Sendable {
     }
 
     /// Sends a query for a page, and waits for the answer.
-    func page(_ ask: Ask, connection: UInt64 = 1) throws -> LogPage {
+    func page(_ ask: Question, connection: UInt64 = 1) throws -> LogPage {
         try LogPage(wireBytes: answer(self.ask(ask, connection: connection)).get())
     }
 

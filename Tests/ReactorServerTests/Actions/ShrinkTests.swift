@@ -11,7 +11,7 @@ struct ShrinkTests {
         var entries: Keyed<WireKey, WireValue> = [:]
         for index in 0..<50 { entries[WireKey("key\(index)")] = .text("value \(index)") }
         let tree = Tree(
-            Group([("ledger", Ledger(start: entries)), ("house", House())]), epoch: 7)
+            ReactorGroup([("ledger", Ledger(start: entries)), ("house", House())]), epoch: 7)
         let recovery = try Recovery(of: tree, limits: ServerLimits()).finish(epoch: 7, sequence: 0)
         let harness = ServerHarness(recovery, isReadOnly: true)
         harness.server.goOn(.shrinking)
@@ -65,7 +65,7 @@ struct ShrinkTests {
         _ harness: ServerHarness, _ client: TestClient
     ) throws -> (harness: ServerHarness, ordinal: UInt64, outcome: (UInt64) throws -> Outcome?) {
         let session = try #require(harness.server.connections[client.id]?.session?.secret)
-        let tree = Tree(Group([("ledger", Ledger()), ("house", House())]), epoch: 7)
+        let tree = Tree(ReactorGroup([("ledger", Ledger()), ("house", House())]), epoch: 7)
         let recovery = Recovery(of: tree, limits: ServerLimits())
         for row in harness.rows { try recovery.replay(row) }
         let next = ServerHarness(
@@ -167,7 +167,7 @@ struct ShrinkTests {
         client.dispatch(Ledger.Action.blob(byteCount: 9 << 20))
         harness.turn()
         let recovery = Recovery(
-            of: Tree(Group([("ledger", Ledger()), ("house", House())]), epoch: 7),
+            of: Tree(ReactorGroup([("ledger", Ledger()), ("house", House())]), epoch: 7),
             limits: ServerLimits())
         for row in harness.rows { try recovery.replay(row) }
         let end = try #require(harness.rows.last)

@@ -7,7 +7,7 @@ import Testing
 
 /// Answers, tested without a server.
 struct AnswerServiceTests {
-    private func ask(_ ask: Ask, _ bench: OrganBench, as number: UInt64 = 1) {
+    private func ask(_ ask: Question, _ bench: OrganBench, as number: UInt64 = 1) {
         let body = ask.wireBytes()
         bench.answers.ask(
             FrameHeader(kind: .ask, number: number), body.span, of: bench.connection)

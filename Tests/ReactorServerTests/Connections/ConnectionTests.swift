@@ -139,7 +139,7 @@ struct ConnectionTests {
         writer.dispatch(Page.Action.fill(count: 100_000), to: 2)
         harness.turn()
         client.socket.room = 0
-        let ask = TestClient.frame(.ask, number: 1, Ask.get(path: "/page/body").wireBytes())
+        let ask = TestClient.frame(.ask, number: 1, Question.get(path: "/page/body").wireBytes())
         client.send((0..<50).flatMap { _ in ask })
         harness.settle()
         #expect(client.socket.isPaused)

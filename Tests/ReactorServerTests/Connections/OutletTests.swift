@@ -11,7 +11,7 @@ struct OutletTests {
         var outlet = Outlet()
         var turn: UInt64 = 1
         var sequence: UInt64 = 0
-        var place = EnqueuePlace(hasSubscriptions: true, releasedTurn: 0, queueBytesMax: 1_000)
+        var status = ConnectionStatus(hasSubscriptions: true, releasedTurn: 0, queueBytesMax: 1_000)
         /// The written bytes, as text.
         var written = ""
         var ended: [AnswerStream] = []
@@ -33,7 +33,7 @@ struct OutletTests {
                 number: turn, sequence: sequence, deltas: updates + Array("|".utf8),
                 mark: updates.count..<updates.count + 1, replies: answers, outcomes: results)
             turn += 1
-            return outlet.enqueue(output, at: place)
+            return outlet.enqueue(output, given: status)
         }
 
         /// Writes what may leave, up to a turn; returns whether there was anything to write.
@@ -163,7 +163,7 @@ struct OutletTests {
         bench.outlet.detach()
         let (state, owes) = (bench.outlet.state, bench.outlet.owesSnapshots)
         #expect(state == .detached && !owes)
-        bench.place.isClosing = true
+        bench.status.isClosing = true
         _ = bench.end(outcomes: "o")
         _ = bench.flush()
         #expect(bench.written == "LAGo")
@@ -213,11 +213,11 @@ struct OutletTests {
     @Test("waiting bytes of a large turn are copied if they are few, and keep no more alive")
     func copies() {
         var bench = Bench()
-        bench.place.isUpdateQueueFull = true
+        bench.status.isUpdateQueueFull = true
         let output = TurnOutput(
             number: 1, sequence: 1, deltas: [UInt8](repeating: 7, count: 50_000), mark: 0..<10,
             replies: [], outcomes: [])
-        _ = bench.outlet.enqueue(output, at: bench.place)
+        _ = bench.outlet.enqueue(output, given: bench.status)
         let kept = bench.outlet.keptByteCount
         #expect(kept == 10)
     }

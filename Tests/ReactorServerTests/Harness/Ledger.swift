@@ -71,7 +71,7 @@ extension ServerHarness {
         var entries: Keyed<WireKey, WireValue> = [:]
         for index in 0..<count { entries[WireKey("key\(index)")] = value(index) }
         let tree = Tree(
-            Group([("ledger", Ledger(start: entries)), ("house", House())]), epoch: 7)
+            ReactorGroup([("ledger", Ledger(start: entries)), ("house", House())]), epoch: 7)
         return ServerHarness(tree, change: change)
     }
 }

@@ -107,7 +107,7 @@ final class TestClient {
         return lastRequest
     }
 
-    func ask(_ ask: Ask) {
+    func ask(_ ask: Question) {
         lastRequest += 1
         send(.ask, number: lastRequest, ask.wireBytes())
     }

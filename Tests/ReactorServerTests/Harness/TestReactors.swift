@@ -41,7 +41,7 @@ struct Tally: Reactor {
     var initialState: State { State() }
 
     func mutate(
-        action: Action, state: State, context: Context<Tally>
+        action: Action, state: State, context: ReactorContext<Tally>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .add(let amount): return [.added(by: amount)]
@@ -80,7 +80,7 @@ struct Tally: Reactor {
     }
 
     func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Tally>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Tally>
     ) -> Mutations<Mutation> {
         [.held(count: state.holders - owned.keys.count)]
     }
@@ -130,7 +130,7 @@ struct House: Reactor {
     var initialState: State { State() }
 
     func mutate(
-        action: Action, state: State, context: Context<House>
+        action: Action, state: State, context: ReactorContext<House>
     ) throws(Rejection) -> Mutations<Action> {
         switch action {
         case .build(let name): Mutations(action).creating($rooms, WireKey(name))
@@ -182,7 +182,7 @@ struct Heavy: Reactor {
 enum TestTree {
     static func make(epoch: UInt64 = 7, environment: TreeEnvironment = .inert) -> Tree {
         Tree(
-            Group([
+            ReactorGroup([
                 ("visits", Tally()), ("other", Tally()), ("page", Page()), ("house", House()),
             ]), epoch: epoch, environment: environment)
     }

@@ -113,7 +113,7 @@ struct EpochTests {
         harness.turn()
         let row = try #require(harness.rows.last)
         #expect(row.epoch != 7)
-        var places: [KeptPlace] = []
+        var places: [NodeRecord] = []
         for case .layout(let all) in try TurnFact.list(row.facts.span) { places += all }
         #expect(!places.isEmpty && places.allSatisfy { $0.state == nil })
     }

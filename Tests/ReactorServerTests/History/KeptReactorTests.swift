@@ -289,7 +289,7 @@ struct KeptReactorTests {
     }
 
     private func tracked() throws -> Past {
-        try run(Group([("t", Old.Tracker())])) { client in
+        try run(ReactorGroup([("t", Old.Tracker())])) { client in
             client.open("/t")
             for _ in 0..<4 { client.dispatch(Old.Tracker.Action.add(1)) }
         }.past
@@ -301,7 +301,7 @@ struct KeptReactorTests {
     private func renamed(source: Past.Source) throws {
         let past = try tracked()
         let error = #expect(throws: RecoveryError.self) {
-            try run(Group([("t", Renamed.Tracker())]), behind: past, source)
+            try run(ReactorGroup([("t", Renamed.Tracker())]), behind: past, source)
         }
         let text = "\(error as Any)"
         #expect(text.contains("/t: the state of Tracker") && text.contains("lastID"), "\(text)")
@@ -312,11 +312,11 @@ struct KeptReactorTests {
         arguments: Past.Source.allCases)
     private func declared(source: Past.Source) throws {
         let past = try tracked()
-        let aliased = try run(Group([("t", Aliased.Tracker())]), behind: past, source).tree
+        let aliased = try run(ReactorGroup([("t", Aliased.Tracker())]), behind: past, source).tree
         #expect(try value(aliased, "/t") == #"{"lastNumber":4}"#)
-        let migrated = try run(Group([("t", Migrated.Tracker())]), behind: past, source).tree
+        let migrated = try run(ReactorGroup([("t", Migrated.Tracker())]), behind: past, source).tree
         #expect(try value(migrated, "/t") == #"{"lastNumber":4}"#)
-        let removed = try run(Group([("t", Removed.Tracker())]), behind: past, source).tree
+        let removed = try run(ReactorGroup([("t", Removed.Tracker())]), behind: past, source).tree
         #expect(try value(removed, "/t") == #"{"lastNumber":0}"#)
     }
 
@@ -324,14 +324,14 @@ struct KeptReactorTests {
         "new fields with a default start; an older program that would drop them does not",
         arguments: Past.Source.allCases)
     private func rollback(source: Past.Source) throws {
-        let grown = try run(Group([("t", Grown.Tracker())]), behind: try tracked(), source)
+        let grown = try run(ReactorGroup([("t", Grown.Tracker())]), behind: try tracked(), source)
         #expect(try value(grown.tree, "/t") == #"{"note":null,"title":"","lastID":4}"#)
         let error = #expect(throws: RecoveryError.self) {
-            try run(Group([("t", Old.Tracker())]), behind: grown.past, source)
+            try run(ReactorGroup([("t", Old.Tracker())]), behind: grown.past, source)
         }
         #expect("\(error as Any)".contains("title") || "\(error as Any)".contains("note"))
         // The program that wrote the history continues too.
-        let again = try run(Group([("t", Grown.Tracker())]), behind: grown.past, source)
+        let again = try run(ReactorGroup([("t", Grown.Tracker())]), behind: grown.past, source)
         #expect(try value(again.tree, "/t") == #"{"note":null,"title":"","lastID":4}"#)
     }
 
@@ -339,7 +339,7 @@ struct KeptReactorTests {
     private func needy(source: Past.Source) throws {
         let past = try tracked()
         let error = #expect(throws: RecoveryError.self) {
-            try run(Group([("t", Needy.Tracker())]), behind: past, source)
+            try run(ReactorGroup([("t", Needy.Tracker())]), behind: past, source)
         }
         #expect("\(error as Any)".contains("size"))
     }
@@ -351,14 +351,14 @@ struct KeptReactorTests {
         let past = try tracked()
         let refusal = RecoveryError.another(path: "/t", kept: "Tracker", now: "Impostor")
         #expect(throws: refusal) {
-            try run(Group([("t", Impostor())]), behind: past, source)
+            try run(ReactorGroup([("t", Impostor())]), behind: past, source)
         }
-        let renamed = try run(Group([("t", Journey())]), behind: past, source)
+        let renamed = try run(ReactorGroup([("t", Journey())]), behind: past, source)
         #expect(try value(renamed.tree, "/t") == #"{"lastID":4}"#)
         // From then on the history knows it by its new name.
         let later = RecoveryError.another(path: "/t", kept: "Journey", now: "Tracker")
         #expect(throws: later) {
-            try run(Group([("t", Old.Tracker())]), behind: renamed.past, .snapshot)
+            try run(ReactorGroup([("t", Old.Tracker())]), behind: renamed.past, .snapshot)
         }
     }
 
@@ -368,20 +368,20 @@ struct KeptReactorTests {
     private func dropped(source: Past.Source) throws {
         let past = try tracked()
         let between = try run(
-            Group([("t", Impostor())]), behind: past, source, dropped: ["/t"]
+            ReactorGroup([("t", Impostor())]), behind: past, source, dropped: ["/t"]
         ) { client in
             client.open("/t")
             client.dispatch(Impostor.Action.add(7))
         }
         #expect(try value(between.tree, "/t") == #"{"lastID":7}"#)
         let back = try run(
-            Group([("t", Old.Tracker())]), behind: between.past, source, dropped: ["/t"])
+            ReactorGroup([("t", Old.Tracker())]), behind: between.past, source, dropped: ["/t"])
         #expect(try value(back.tree, "/t") == #"{"lastID":0}"#)
-        let without = try run(Group([]), behind: past, source, dropped: ["/t"]) { client in
+        let without = try run(ReactorGroup([]), behind: past, source, dropped: ["/t"]) { client in
             client.open("/")
         }
         let returned = try run(
-            Group([("t", Old.Tracker())]), behind: without.past, source, dropped: ["/t"])
+            ReactorGroup([("t", Old.Tracker())]), behind: without.past, source, dropped: ["/t"])
         #expect(try value(returned.tree, "/t") == #"{"lastID":0}"#)
     }
 
@@ -426,11 +426,11 @@ struct KeptReactorTests {
         "a state continues from its own initial value, not from that of today's program",
         arguments: Past.Source.allCases)
     private func initial(source: Past.Source) throws {
-        let past = try run(Group([("o", Offset(start: 10))])) { client in
+        let past = try run(ReactorGroup([("o", Offset(start: 10))])) { client in
             client.open("/o")
             client.dispatch(Offset.Action.add(1))
         }.past
-        let tree = try run(Group([("o", Offset(start: 20))]), behind: past, source).tree
+        let tree = try run(ReactorGroup([("o", Offset(start: 20))]), behind: past, source).tree
         #expect(try value(tree, "/o") == #"{"count":11}"#)
     }
 
@@ -438,16 +438,16 @@ struct KeptReactorTests {
         "a planned action that today's types cannot decode is named before it is due",
         arguments: Past.Source.allCases)
     private func planned(source: Past.Source) throws {
-        let past = try run(Group([("t", Old.Tracker())])) { client in
+        let past = try run(ReactorGroup([("t", Old.Tracker())])) { client in
             client.open("/t")
             client.dispatch(Old.Tracker.Action.remind(3))
         }.past
         let error = #expect(throws: RecoveryError.self) {
-            try run(Group([("t", Recased.Tracker())]), behind: past, source)
+            try run(ReactorGroup([("t", Recased.Tracker())]), behind: past, source)
         }
         let text = "\(error as Any)"
         #expect(text.contains("/t: the planned action \"later\" of Tracker"), "\(text)")
-        let tree = try run(Group([("t", Remembering.Tracker())]), behind: past, source).tree
+        let tree = try run(ReactorGroup([("t", Remembering.Tracker())]), behind: past, source).tree
         let facts = tree.copyTasks()()
         guard case .timer(_, _, _, _, _, _, _, let action)? = facts.first else {
             Issue.record("the timer is gone: \(facts)")
@@ -460,13 +460,13 @@ struct KeptReactorTests {
         "a durable task that its reactor no longer performs is named",
         arguments: Past.Source.allCases)
     private func promised(source: Past.Source) throws {
-        let past = try run(Group([("d", Debtor())])) { client in
+        let past = try run(ReactorGroup([("d", Debtor())])) { client in
             client.open("/d")
             client.dispatch(Debtor.Action.promise)
         }.past
-        _ = try run(Group([("d", Debtor())]), behind: past, source)
+        _ = try run(ReactorGroup([("d", Debtor())]), behind: past, source)
         #expect(throws: RecoveryError.unperformed(path: "/d", reactor: "Debtor", task: "mail")) {
-            try run(Group([("d", Debtor(knows: false))]), behind: past, source)
+            try run(ReactorGroup([("d", Debtor(knows: false))]), behind: past, source)
         }
     }
 
@@ -478,12 +478,12 @@ struct KeptReactorTests {
             row.facts = try TurnFact.list(row.facts.span).flatMap { fact in
                 guard case .layout(let places) = fact else { return fact.wireBytes() }
                 return TurnFact.layout(
-                    places.map { KeptPlace(number: $0.number, path: $0.path) }
+                    places.map { NodeRecord(number: $0.number, path: $0.path) }
                 ).wireBytes()
             }
             return row
         }
-        let tree = try run(Group([("t", Old.Tracker())]), behind: past).tree
+        let tree = try run(ReactorGroup([("t", Old.Tracker())]), behind: past).tree
         #expect(try value(tree, "/t") == #"{"lastID":4}"#)
     }
 }

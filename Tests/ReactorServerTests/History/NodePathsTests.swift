@@ -7,8 +7,8 @@ import Testing
 /// Paths of nodes, for a reader of rows.
 @Suite("NodePaths")
 struct NodePathsTests {
-    private func part(_ number: UInt32, _ path: SlicePath) -> NodePlace {
-        NodePlace(number: number, path: path)
+    private func part(_ number: UInt32, _ path: SlicePath) -> NumberedPath {
+        NumberedPath(number: number, path: path)
     }
 
     @Test("a child, its parts and its children are found by their numbers")

@@ -21,7 +21,7 @@ private struct Moody: Reactor {
     var initialState: State { State() }
 
     func mutate(
-        action: Action, state: State, context: Context<Moody>
+        action: Action, state: State, context: ReactorContext<Moody>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .add(let amount): [.added(by: amount)]
@@ -35,7 +35,7 @@ private struct Moody: Reactor {
     }
 
     static func make(surcharge: Int) -> Tree {
-        Tree(Group([("moody", Moody(surcharge: surcharge))]), epoch: 7, environment: .inert)
+        Tree(ReactorGroup([("moody", Moody(surcharge: surcharge))]), epoch: 7, environment: .inert)
     }
 }
 
@@ -88,7 +88,7 @@ struct ProbeTests {
         let (harness, sequence) = try probed()
         let rows = harness.rows.filter { $0.sequence > sequence }
         let recovery = Recovery(of: Moody.make(surcharge: 1), limits: ServerLimits())
-        try recovery.nodes.place(harness.server.tree.staticPlaces)
+        try recovery.nodes.assign(harness.server.tree.staticRecords)
         for row in rows { try recovery.replay(row) }
         #expect(rows.contains { row in hasSums(row) })
     }

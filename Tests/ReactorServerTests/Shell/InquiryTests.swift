@@ -9,7 +9,7 @@ struct InquiryTests {
     private func ask(_ client: TestClient, _ number: UInt64) {
         var writer = WireWriter()
         let frame = writer.beginFrame(.ask, number: number)
-        Ask.snapshot.encode(into: &writer)
+        Question.snapshot.encode(into: &writer)
         writer.endFrame(at: frame)
         client.send(writer.bytes)
     }

@@ -25,7 +25,7 @@ struct ShellOrdersTests {
         let peer = Peer(uid: 1, gid: 1, pid: 1)
         for time in [5, 6, 15] as [UInt64] {
             orders.begin(at: time)
-            orders.tell(peer, .busy) { .turnedAway(peer, "full", leftOut: $0) }
+            orders.report(peer, .busy) { .turnedAway(peer, "full", leftOut: $0) }
         }
         let taken = orders.takeAll()
         let events = taken.compactMap { output in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SliceIndex")
 struct SliceIndexTests {
-    private let node = Tree(Group([]), epoch: 1).root
+    private let node = Tree(ReactorGroup([]), epoch: 1).root
 
     private func slice(_ id: UInt32, _ field: WireKey...) -> Slice {
         Slice(id: id, node: node, mode: .value, field: field[...])

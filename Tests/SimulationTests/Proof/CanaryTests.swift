@@ -29,10 +29,10 @@ struct CanaryTests {
             events += count
             time += duration
             guard let first = violation else { continue }
-            return tell(
+            return report(
                 fault, "\(seed + 1) seeds, \(events) events, \(time)", first)
         }
-        tell(fault, "MISSED by \(Self.seedsMax) seeds, \(events) events", "")
+        report(fault, "MISSED by \(Self.seedsMax) seeds, \(events) events", "")
         Issue.record("\(fault) is not found by \(Self.seedsMax) seeds, \(events) events")
     }
 
@@ -66,7 +66,7 @@ struct CanaryTests {
     }
 
     /// Prints the table when it is complete.
-    private func tell(_ fault: PlantedFault, _ time: String, _ found: String) {
+    private func report(_ fault: PlantedFault, _ time: String, _ found: String) {
         let table = Self.rows.withLock { rows in
             rows.append("canary | \(fault) | \(time) | \(found.prefix(110))")
             return rows.count == PlantedFault.allCases.count ? rows.sorted() : []

@@ -89,7 +89,7 @@ final class HistoryCrowd {
 
     static func tree(epoch: UInt64, _ environment: TreeEnvironment = .inert) -> Tree {
         Tree(
-            Group([
+            ReactorGroup([
                 ("left", Counter()), ("right", Counter()), ("map", Map()), ("list", List()),
                 ("set", MemberSet()), ("value", Value()), ("jobs", Queue()), ("lock", Lock()),
                 ("here", Presence()), ("nest", Nest()),

@@ -103,7 +103,7 @@ struct Nest {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .hatch(let name):
@@ -144,7 +144,7 @@ struct Nest {
     }
 
     private func claim(
-        _ action: Action, _ state: State, _ context: Context<Self>
+        _ action: Action, _ state: State, _ context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         let connection = context.caller.connection
         switch action {
@@ -201,7 +201,7 @@ struct Nest {
     }
 
     func connectionEnded(
-        _ owned: OwnedKeys, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         Mutations(.given(connection: owned.connection))
     }

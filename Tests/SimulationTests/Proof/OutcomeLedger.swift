@@ -89,18 +89,18 @@ final class OutcomeLedger {
                 for index in 0..<UInt64(header.id) {
                     let outcome = Outcome.applied(
                         sequence: sequence + index, reply: nil, ownerEnded: false)
-                    tell(outcome, of: header.number + index, to: id)
+                    report(outcome, of: header.number + index, to: id)
                 }
             case .outcome:
                 let body = Array(bytes[start..<offset])
                 guard let outcome = try? Outcome(wireBytes: body.span) else { continue }
-                tell(outcome, of: header.number, to: id)
+                report(outcome, of: header.number, to: id)
             default: break
             }
         }
     }
 
-    private func tell(_ outcome: Outcome, of ordinal: UInt64, to id: ConnectionID) {
+    private func report(_ outcome: Outcome, of ordinal: UInt64, to id: ConnectionID) {
         guard let client = clients[id], let journal = world.journal else {
             return world.expect(false, "an outcome is written to \(id), which is no client")
         }

@@ -83,7 +83,7 @@ final class Crowd {
 
     static func tree(epoch: UInt64) -> Tree {
         Tree(
-            Group([
+            ReactorGroup([
                 ("left", Counter()), ("right", Counter()), ("map", Map()),
                 ("list", List(capacity: 100_000)), ("jobs", Queue()), ("lock", Lock()),
                 ("here", Presence()), ("house", House()),

@@ -22,7 +22,7 @@ struct House {
     }
 
     func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .build(let name):

@@ -26,11 +26,12 @@ struct SlicesLoad: ParsableCommand {
     private static let turnsBehind = 1_000
 
     func run() throws {
-        let root = Group([
+        let root = ReactorGroup([
             (name: "map", reactor: Map()),
             (
                 name: "many",
-                reactor: Group((0..<reactors).map { (name: WireKey("c\($0)"), reactor: Counter()) })
+                reactor: ReactorGroup(
+                    (0..<reactors).map { (name: WireKey("c\($0)"), reactor: Counter()) })
             ),
         ])
         let recovery = Recovery(of: Tree(root, epoch: 1), limits: ServerLimits())

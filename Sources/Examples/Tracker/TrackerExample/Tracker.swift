@@ -56,7 +56,7 @@ public struct Tracker {
     }
 
     public func mutate(
-        action: Action, state: State, context: Context<Self>
+        action: Action, state: State, context: ReactorContext<Self>
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .open(let title):

@@ -3,7 +3,7 @@ import ReactorThreads
 /// State shared by the sagas of one tree, or of one client: clock, task starter, lock and counters.
 ///
 /// *Owner*: any thread.
-package final class SagaRoom: Sendable {
+package final class SagaRuntime: Sendable {
     // One lock, since a saga's waits, positions and logs change together.
     let lock = Lock()
     /// The clock by which sagas wait.
@@ -30,7 +30,7 @@ package final class SagaRoom: Sendable {
     /// Number of dropped actions that cancelled sagas dispatched.
     package var droppedCount: UInt64 { counters.withLock { $0.dropped } }
 
-    func noteDropped() { counters.withLock { $0.dropped &+= 1 } }
+    func countDropped() { counters.withLock { $0.dropped &+= 1 } }
 
     /// A number that is unique here.
     func newID() -> UInt64 {

@@ -1,4 +1,4 @@
-extension SagaPlace {
+extension SagaTarget {
     /// The context of the saga of `scope` at this reactor, which is released with the last
     /// reference to the context.
     func context(in scope: SagaScope) -> SagaContext<R> {
@@ -12,20 +12,20 @@ extension SagaPlace {
 
 /// Holds the use of another reactor's broker, and the saga's position there.
 private final class SagaVisit<R: Reactor>: Sendable {
-    private let place: SagaPlace<R>
+    private let target: SagaTarget<R>
     private let scope: SagaScope
     private let position: SagaPosition<R>
 
-    init(_ place: SagaPlace<R>, _ scope: SagaScope, _ position: SagaPosition<R>) {
-        self.place = place
+    init(_ target: SagaTarget<R>, _ scope: SagaScope, _ position: SagaPosition<R>) {
+        self.target = target
         self.scope = scope
         self.position = position
     }
 
     deinit {
         // Posted, since the last reference may be released inside the lock.
-        place.host.perform { [scope, position] _ in scope.forget(position) }
-        place.giveBack()
+        target.host.perform { [scope, position] _ in scope.forget(position) }
+        target.giveBack()
     }
 }
 
@@ -35,7 +35,7 @@ private struct VisitingSagaHost<R: Reactor>: SagaHost {
     /// Held by everything that the saga starts here.
     let visit: SagaVisit<R>
 
-    var room: SagaRoom { base.room }
+    var runtime: SagaRuntime { base.runtime }
     var path: String { base.path }
     var isVisiting: Bool { true }
 
@@ -54,7 +54,7 @@ private struct VisitingSagaHost<R: Reactor>: SagaHost {
     }
 
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
+        _ type: Other.Type, at path: String, then: @escaping SagaTargetReceiver<Other>
     ) {
         base.find(type, at: path, then: then)
     }

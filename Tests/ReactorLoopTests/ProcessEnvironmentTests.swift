@@ -2,14 +2,14 @@ import Glibc
 import ReactorLoop
 import Testing
 
-@Suite("A process's place")
-struct ProcessPlaceTests {
+@Suite("A process's environment")
+struct ProcessEnvironmentTests {
     @Test("a variable's value is all text after the first equals sign")
     func environment() {
         unsafe setenv("REACTOR_PLACE_TEST", "a=b=", 1)
-        #expect(ProcessPlace.environment["REACTOR_PLACE_TEST"] == "a=b=")
+        #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == "a=b=")
         unsafe unsetenv("REACTOR_PLACE_TEST")
-        #expect(ProcessPlace.environment["REACTOR_PLACE_TEST"] == nil)
+        #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == nil)
     }
 
     @Test(
@@ -19,13 +19,13 @@ struct ProcessPlaceTests {
             ("/a/..", "/"), ("/ä b", "/ä b"),
         ])
     func absolute(path: String, expected: String) throws {
-        #expect(try ProcessPlace.absolute(path) == expected)
+        #expect(try ProcessEnvironment.absolute(path) == expected)
     }
 
     @Test("a relative path begins at the working directory")
     func relative() throws {
-        let here = try ProcessPlace.absolute(".")
+        let here = try ProcessEnvironment.absolute(".")
         #expect(here.hasPrefix("/") && !here.hasSuffix("."))
-        #expect(try ProcessPlace.absolute("./x/") == (here == "/" ? "" : here) + "/x")
+        #expect(try ProcessEnvironment.absolute("./x/") == (here == "/" ? "" : here) + "/x")
     }
 }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("SagaPlace")
-struct SagaPlaceTests {
+@Suite("SagaTarget")
+struct SagaTargetTests {
     private let bench = StoreBench(Office())
 
     private func tracker() throws -> Node<Tracker> {

@@ -1,7 +1,7 @@
 /// The information and the requests that a decision has besides the action and the state.
 ///
 /// *Owner*: valid during the call that receives it.
-public struct Context<R: Reactor> {
+public struct ReactorContext<R: Reactor> {
     @usableFromInline let turn: Turn
     @usableFromInline let node: Node<R>
 

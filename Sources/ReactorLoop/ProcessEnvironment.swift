@@ -2,7 +2,7 @@ import CLibUV
 import Glibc
 
 /// The environment variables and the working directory of the process.
-package enum ProcessPlace {
+package enum ProcessEnvironment {
     /// The environment's variables, without entries that are not `NAME=VALUE`. *C*:
     /// `uv_os_environ`.
     ///

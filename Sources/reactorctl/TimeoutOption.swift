@@ -5,7 +5,7 @@ import ReactorLoop
 import ReactorWire
 
 /// The time limit of a command that waits for an outcome.
-struct Patience: ParsableArguments {
+struct TimeoutOption: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -35,7 +35,7 @@ struct Patience: ParsableArguments {
     var limit: Duration? { timeout.flatMap { DurationText.parse($0) } }
 
     private static var absence: String {
-        let text = ProcessPlace.environment[absenceVariable] ?? ""
+        let text = ProcessEnvironment.environment[absenceVariable] ?? ""
         return text.isEmpty ? absenceDefault : text
     }
 
@@ -52,16 +52,16 @@ struct Patience: ParsableArguments {
 
     /// Ends the process if no outcome arrives within the timeout while one is expected; prints the
     /// summary before.
-    func begin(_ tally: Tally) -> Task<Void, Never>? {
+    func begin(_ outcomes: OutcomeCounter) -> Task<Void, Never>? {
         guard let limit, let timeout else { return nil }
         return Task {
-            var last = tally.count
+            var last = outcomes.count
             while (try? await Task.sleep(for: limit)) != nil {
-                if tally.isOwed, tally.count == last {
-                    tally.endEarly("no outcome within \(timeout)")
+                if outcomes.isOwed, outcomes.count == last {
+                    outcomes.endEarly("no outcome within \(timeout)")
                     Glibc.exit(Failure.unknownCode)
                 }
-                last = tally.count
+                last = outcomes.count
             }
         }
     }

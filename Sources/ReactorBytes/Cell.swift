@@ -7,7 +7,7 @@
 ///
 /// *Traps* in debug builds: if a change overlaps with another access.
 @safe
-public struct Place<Value: ~Copyable>: ~Copyable {
+public struct Cell<Value: ~Copyable>: ~Copyable {
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
     #if DEBUG
         /// Number of reads under way; -1 during a change.

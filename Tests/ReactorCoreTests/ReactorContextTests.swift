@@ -1,11 +1,11 @@
 import ReactorCore
 import Testing
 
-@Suite("Context")
-struct ContextTests {
+@Suite("ReactorContext")
+struct ReactorContextTests {
     @Test("a decision has access to its caller, its cause, its path and the next revision")
     func knows() throws {
-        let tree = Tree(Group([("desk", Desk())]), epoch: 1)
+        let tree = Tree(ReactorGroup([("desk", Desk())]), epoch: 1)
         try tree.send(Desk.Action.hop(0), to: "/desk")
         #expect(
             try tree.send(Desk.Action.whoAmI, to: "/desk", from: 2, ordinal: 5)

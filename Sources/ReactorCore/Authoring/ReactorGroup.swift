@@ -1,5 +1,5 @@
 /// A reactor without state that holds others, whose types are known only at run time.
-public struct Group: Reactor {
+public struct ReactorGroup: Reactor, RecordedUnderName {
     public typealias Action = NoReply
     public typealias Mutation = NoReply
 
@@ -16,6 +16,9 @@ public struct Group: Reactor {
     }
 
     public static var documentation: String { "Holds other reactors and no state of its own." }
+
+    // Histories have this name, from before the type got its longer one.
+    static var recordedName: String { "Group" }
 
     /// Empty.
     @WireCodable

@@ -4,7 +4,7 @@
 /// reactor at the path, and starts from the recorded state instead of today's initial state, so
 /// that a replay of all rows and a start from a snapshot read the same fields.
 @WireCodable
-public struct KeptPlace: Equatable, Sendable {
+public struct NodeRecord: Equatable, Sendable {
     /// ``AnyNode/number``.
     public var number: UInt32
     /// The node's path from the root; for a new child and the nodes below it, the path from that
@@ -31,11 +31,11 @@ package enum NodeFact: Equatable, Sendable {
     /// A change of a durable task.
     case task(TaskFact)
     /// A child was created with all nodes below it; their initial states.
-    case made([KeptPlace])
+    case made([NodeRecord])
 
     /// Whether it records the creation of the node.
     func makes(_ number: UInt32) -> Bool {
-        guard case .made(let places) = self else { return false }
-        return places.first?.number == number
+        guard case .made(let records) = self else { return false }
+        return records.first?.number == number
     }
 }

@@ -3,7 +3,7 @@ import ReactorWire
 import Synchronization
 
 /// Counts sent actions and their outcomes.
-final class Tally: Sendable {
+final class OutcomeCounter: Sendable {
     private let isEach: Bool
     private let counts = Mutex(Counts())
 

@@ -7,20 +7,20 @@ struct DeltaBufferTests {
     @Test("frames follow each other, and a dropped one leaves no byte")
     func frames() throws {
         var buffer = DeltaBuffer(capacity: 64)
-        buffer.begin(3, 9, .daemon)
+        buffer.beginDelta(3, 9, .daemon)
         buffer.writer.text("kept")
-        let first = buffer.end()
+        let first = buffer.endDelta()
         let firstCount = buffer.writer.count
         #expect(first.start == 0 && first.end == firstCount)
-        buffer.begin(4, 10, .daemon)
+        buffer.beginDelta(4, 10, .daemon)
         buffer.writer.text("dropped")
         let (frameByteCount, secondCount) = (buffer.frameByteCount, buffer.writer.count)
         #expect(frameByteCount == secondCount - firstCount)
         buffer.drop()
         let droppedCount = buffer.writer.count
         #expect(droppedCount == firstCount)
-        buffer.begin(5, 10, flags: .structural, .daemon)
-        let second = buffer.end()
+        buffer.beginDelta(5, 10, flags: .structural, .daemon)
+        let second = buffer.endDelta()
         let bytes = buffer.writer.bytes
         let header = try FrameHeader.decode(
             bytes.span, at: second.start, frameBytesMax: 1_000)
@@ -39,10 +39,10 @@ struct DeltaBufferTests {
     @Test("bytes that a roll-back or the next turn removes belong to no frame")
     func invariants() {
         var buffer = DeltaBuffer(capacity: 64)
-        buffer.begin(3, 9, .daemon)
-        let first = buffer.end()
-        buffer.begin(4, 10, .daemon)
-        _ = buffer.end()
+        buffer.beginDelta(3, 9, .daemon)
+        let first = buffer.endDelta()
+        buffer.beginDelta(4, 10, .daemon)
+        _ = buffer.endDelta()
         buffer.truncate(to: first.end)
         let (kept, holdsAfterRollBack) = (buffer.byteCount, buffer.invariants())
         #expect(kept == first.end && holdsAfterRollBack)
@@ -51,8 +51,8 @@ struct DeltaBufferTests {
         let (left, holds) = (buffer.byteCount, buffer.invariants())
         #expect(left == 0 && holds)
         // Inlined code writes past the organ; what it must not do is remove.
-        buffer.begin(5, 11, .daemon)
-        buffer.begin(6, 12, .daemon)
+        buffer.beginDelta(5, 11, .daemon)
+        buffer.beginDelta(6, 12, .daemon)
         buffer.writer.truncate(to: 0)
         let isBroken = !buffer.invariants()
         #expect(isBroken)

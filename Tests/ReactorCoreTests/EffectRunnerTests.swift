@@ -14,7 +14,7 @@ struct EffectRunnerTests {
 
         init(countMax: Int = 2) {
             runner = EffectRunner(nodes, turn, world.environment)
-            nodes.add(node, during: nil)
+            nodes.register(node, during: nil)
             runner.limit(to: countMax)
         }
 
@@ -22,7 +22,7 @@ struct EffectRunnerTests {
         func begin(of sequence: UInt64 = 1) -> EffectID {
             let id = runner.newID(of: node)
             runner.list(RunningEffect(origin: .daemon, sequence: sequence), as: id)
-            runner.begin(id) { [runner] in
+            runner.start(id) { [runner] in
                 if runner.running[id] != nil { runner.set(cancel: {}, of: id) }
             }
             return id

@@ -12,7 +12,7 @@ struct NodeRegistryTests {
     func remove() {
         let registry = NodeRegistry()
         let nodes = (1...4).map { node($0) }
-        for node in nodes { registry.add(node, during: nil) }
+        for node in nodes { registry.register(node, during: nil) }
         registry.remove(nodes[1], during: nil)
         #expect(registry.order.map(\.number) == [1, 4, 3] && registry.count == 3)
         #expect(registry[2] == nil && registry[4] === nodes[3])
@@ -24,8 +24,8 @@ struct NodeRegistryTests {
     @Test("a new number belongs to no node")
     func numbers() {
         let registry = NodeRegistry()
-        registry.add(node(1), during: nil)
-        registry.add(node(2), during: nil)
+        registry.register(node(1), during: nil)
+        registry.register(node(2), during: nil)
         #expect(registry.newNumber() == 3)
         #expect(registry.newNumber() == 4)
     }
@@ -34,7 +34,7 @@ struct NodeRegistryTests {
     func rebuild() {
         let registry = NodeRegistry()
         let (root, old, new) = (node(0), node(1), node(2))
-        for node in [root, old, new] { registry.add(node, during: nil) }
+        for node in [root, old, new] { registry.register(node, during: nil) }
         // The history has `old` under the number that `new` has today.
         registry.renumber(old, as: 2)
         #expect(registry[2] === old && registry[1] == nil)

@@ -8,7 +8,7 @@ struct TransactionTests {
     func sequence() {
         var transaction = Transaction(after: 41)
         #expect(transaction.sequence == 42 && transaction.lastSequence == 41)
-        let applied = transaction.apply()
+        let applied = transaction.assignSequence()
         #expect(applied == 42 && transaction.sequence == 43)
         transaction.continueHistory(after: 9)
         #expect(transaction.sequence == 10)
@@ -45,7 +45,7 @@ struct TransactionTests {
         transaction.name(nil)
         transaction.begin(by: .daemon, .daemon)
         transaction.continueHistory(after: 8)
-        let applied = transaction.apply()
+        let applied = transaction.assignSequence()
         #expect(transaction.invariants() && applied == 9)
     }
 }

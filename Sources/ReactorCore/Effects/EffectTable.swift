@@ -59,7 +59,7 @@ struct EffectTable {
 
     subscript(id: EffectID) -> RunningEffect? { all[id.number]?.effect }
 
-    mutating func add(_ effect: RunningEffect, as id: EffectID) {
+    mutating func insert(_ effect: RunningEffect, as id: EffectID) {
         all[id.number] = Entry(node: id.node, effect: effect)
         numbers[id.node, default: []].insert(id.number)
         for selection in effect.selections {

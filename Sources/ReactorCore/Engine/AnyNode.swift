@@ -85,7 +85,7 @@ public class AnyNode {
 
     // MARK: For the tree
 
-    final func add(_ child: AnyNode, named name: WireKey) { children[name] = child }
+    final func attach(_ child: AnyNode, named name: WireKey) { children[name] = child }
 
     final func removeChild(_ name: WireKey) { children[name] = nil }
 
@@ -96,7 +96,7 @@ public class AnyNode {
     final func renumber(_ number: UInt32) { ownNumber = number }
 
     /// Sets the sequence of the transaction that creates the node.
-    final func begin(at sequence: UInt64) { birthSequence = sequence }
+    final func setBirth(_ sequence: UInt64) { birthSequence = sequence }
 
     /// Sets the sequence of the last change to an earlier or a recorded one.
     final func restore(sequence: UInt64) { changedSequence = sequence }
@@ -243,7 +243,7 @@ public class AnyNode {
     func react(to change: ChildChange, _ turn: Turn) {}
 
     /// Lets the reactor decide its start. Returns whether it asked for anything.
-    func begin(_ turn: Turn) -> Bool { false }
+    func startReactor(_ turn: Turn) -> Bool { false }
 
     /// Performs a durable task.
     func perform(_ task: DurableTask, _ turn: Turn) {}
@@ -300,7 +300,7 @@ extension AnyNode {
 
     /// Starts the node's reactor and all below it, in the current transaction.
     func beginAll(_ turn: Turn) {
-        _ = begin(turn)
+        _ = startReactor(turn)
         for child in orderedChildren { child.beginAll(turn) }
     }
 

@@ -61,7 +61,7 @@ final class CollectionNode<R: Reactor>: AnyNode {
     }
 
     override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
-        for key in owned.keys { end(key, owned.connection, turn) }
+        for key in owned.keys { endLease(key, owned.connection, turn) }
     }
 
     // Structural deltas add and remove keys, so a replica must start from the keys that exist. The
@@ -121,7 +121,7 @@ extension CollectionNode {
             }
             turn.transaction.wishes.change(
                 .disown(node: number, key: key, connection: connection))
-            end(key, connection, turn)
+            endLease(key, connection, turn)
         }
     }
 
@@ -157,7 +157,7 @@ extension CollectionNode {
     }
 
     /// Ends one connection's lease, and removes the child after the last lease that holds it.
-    func end(_ key: WireKey, _ connection: UInt64, _ turn: Turn) {
+    func endLease(_ key: WireKey, _ connection: UInt64, _ turn: Turn) {
         guard leases?.leave(key, connection) ?? false else { return }
         turn.remove(key, from: self)
     }

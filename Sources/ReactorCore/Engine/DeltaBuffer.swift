@@ -13,7 +13,7 @@ struct DeltaBuffer: ~Copyable {
     init(capacity: Int) { writer = WireWriter(capacity: capacity) }
 
     /// Begins the delta of node `number`; the caller writes its mutations next.
-    mutating func begin(
+    mutating func beginDelta(
         _ number: UInt32, _ sequence: UInt64, flags: FrameFlags = [], _ origin: Origin
     ) {
         start = writer.beginFrame(.delta, flags: flags, id: number, number: sequence)
@@ -28,7 +28,7 @@ struct DeltaBuffer: ~Copyable {
     var frameByteCount: Int { writer.count &- start }
 
     /// Ends the frame. Returns the first byte of its header, and its end, exclusive.
-    mutating func end() -> (start: Int, end: Int) {
+    mutating func endDelta() -> (start: Int, end: Int) {
         writer.endFrame(at: start)
         assert(invariants())
         return (start, writer.count)

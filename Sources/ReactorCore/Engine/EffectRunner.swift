@@ -66,7 +66,7 @@ final class EffectRunner {
                 isLifecycle: effect.lifetime == .lifecycle), as: id)
         node.track(id, cause: cause, until: effect.until)
         turn.whenCommitted { [self] in
-            begin(id) { [self] in launch(effect, id, of: node, cause) }
+            start(id) { [self] in launch(effect, id, of: node, cause) }
         } orElse: { [self] in
             end(id)
         }
@@ -89,13 +89,13 @@ final class EffectRunner {
 
     /// Adds a requested effect.
     func list(_ effect: RunningEffect, as id: EffectID) {
-        running.add(effect, as: id)
+        running.insert(effect, as: id)
         weighCrowd()
         assert(invariants())
     }
 
     /// Starts a listed effect, now or when others have ended.
-    func begin(_ id: EffectID, _ start: @escaping () -> Void) {
+    func start(_ id: EffectID, _ start: @escaping () -> Void) {
         // The start of a cancelled effect only cleans up.
         if running[id] == nil || hasRoomToStart { start() } else { waiting.append(id, start) }
     }
@@ -111,11 +111,11 @@ final class EffectRunner {
         let emit = Emit<R.Mutation>(
             clock: environment.clock,
             deliver: { decide in
-                post { tree in tree.effects.apply(decide, of: R.self, from: id, hasReturned) }
+                post { tree in tree.effects.emit(decide, of: R.self, from: id, hasReturned) }
             },
             deliverLast: { decide in
                 post { tree in
-                    tree.effects.apply(decide, of: R.self, from: id, hasReturned, isLast: true)
+                    tree.effects.emit(decide, of: R.self, from: id, hasReturned, isLast: true)
                 }
             })
         let run = effect.run
@@ -164,7 +164,7 @@ final class EffectRunner {
 
     /// Runs `job` on the tree's isolation after `pause`, unless `node` is gone by then; each action
     /// that it dispatches is a separate transaction. Returns `nil` at the limit of waiting jobs.
-    func run<R: Reactor>(
+    func schedule<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
     ) -> EffectID? {
         guard let id = admit(node) else { return nil }
@@ -185,7 +185,7 @@ final class EffectRunner {
     }
 
     /// Applies an emission of an effect, unless the effect has been cancelled.
-    private func apply<R: Reactor>(
+    private func emit<R: Reactor>(
         _ decide: @escaping Emit<R.Mutation>.Decide, of type: R.Type, from id: EffectID,
         _ hasReturned: Flag, isLast: Bool = false
     ) {

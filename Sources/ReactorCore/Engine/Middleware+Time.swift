@@ -15,7 +15,7 @@ extension Middleware {
             life.whenOver { [weak timer] in timer?.drop() }
             return { call in
                 call.whenCommitted {
-                    timer.add({ body(call) }, after: pause, for: call, replacing: replacing)
+                    timer.schedule({ body(call) }, after: pause, for: call, replacing: replacing)
                 }
             }
         })
@@ -88,7 +88,7 @@ private final class MiddlewareTimer {
     private var isRefused = false
 
     /// Adds a job at the end, or in place of the others, and starts a timer if none runs.
-    func add<R: Reactor>(
+    func schedule<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for call: MiddlewareCall<R>,
         replacing: Bool
     ) {

@@ -23,7 +23,7 @@ struct MiddlewareCall<R: Reactor> {
 
     // Computed on demand: a call is made for every action.
     var dispatch: Middleware<R>.Dispatch {
-        get { dispatchInstead ?? run.dispatch(unless: life.isOver) }
+        get { dispatchInstead ?? run.dispatcher(unless: life.isOver) }
         set { dispatchInstead = newValue }
     }
 
@@ -42,7 +42,7 @@ struct MiddlewareCall<R: Reactor> {
     /// `nil` if too many jobs wait or the reactor is gone.
     func later(_ pause: Duration, _ job: @escaping () -> Void) -> (() -> Void)? {
         guard let tree = run.tree, let node = run.node,
-            let id = tree.effects.run(job, after: pause, for: node, origin: run.origin)
+            let id = tree.effects.schedule(job, after: pause, for: node, origin: run.origin)
         else { return nil }
         return { [weak tree] in tree?.effects.cancel(id) }
     }
@@ -74,9 +74,9 @@ final class MiddlewareRun<R: Reactor> {
     }
 
     /// The dispatch function of this run, which does nothing once `isOver` is raised.
-    func dispatch(unless isOver: Flag) -> Middleware<R>.Dispatch {
+    func dispatcher(unless isOver: Flag) -> Middleware<R>.Dispatch {
         { [outlet, number, origin] action in
-            outlet.dispatch(action, from: number, origin, unless: isOver)
+            outlet.receive(action, from: number, origin, unless: isOver)
         }
     }
 
@@ -127,7 +127,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
 
     /// Receives an action from the run numbered `run`: a follower while that run lasts, afterwards
     /// a separate transaction, unless `isOver` has been raised.
-    func dispatch(_ action: R.Action, from run: UInt64, _ origin: Origin, unless isOver: Flag) {
+    func receive(_ action: R.Action, from run: UInt64, _ origin: Origin, unless isOver: Flag) {
         let action = WireEmbedded(action)
         let follows = state.withLock { state in
             guard state.isRunning, state.run == run else { return false }

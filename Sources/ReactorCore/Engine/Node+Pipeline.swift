@@ -8,26 +8,26 @@ extension Node {
     func carryOutLong(_ action: R.Action, _ turn: Turn) throws(Rejection) {
         try turn.attempt { () throws(Rejection) in
             guard let transform = rules?.actions else { return try decide(action, turn) }
-            let actions = try run(action, through: transform, turn)
+            let actions = try process(action, through: transform, turn)
             if transform.isStreamed { turn.transaction.wishes.accept() }
             try decideAll(actions, turn)
         }
     }
 
-    private func run(
+    private func process(
         _ action: R.Action, through transform: TransformRun<R.Action>, from stage: Int = 0,
         _ turn: Turn
     ) throws(Rejection) -> [R.Action] {
-        try transform.run(action, from: stage, at: path, turn) { stage, gate in
+        try transform.process(action, from: stage, at: path, turn) { stage, gate in
             openStream(transform, stage, gate, turn) { $0.arrive(action: $1, from: stage + 1, $2) }
         }
     }
 
-    private func run(
+    private func process(
         _ mutation: R.Mutation, through transform: TransformRun<R.Mutation>, from stage: Int = 0,
         _ turn: Turn
     ) throws(Rejection) -> [R.Mutation] {
-        try transform.run(mutation, from: stage, at: path, turn) { stage, gate in
+        try transform.process(mutation, from: stage, at: path, turn) { stage, gate in
             openStream(transform, stage, gate, turn) {
                 $0.arrive(mutation: $1, from: stage + 1, $2)
             }
@@ -59,7 +59,7 @@ extension Node {
         guard !(rules.actions?.isStreamed ?? false), !(rules.mutations?.isStreamed ?? false)
         else { throw .preview(path) }
         guard let transform = rules.actions else { return [action] }
-        return try run(action, through: transform, turn)
+        return try process(action, through: transform, turn)
     }
 
     /// Decides several actions in the place of one, all or none.
@@ -125,7 +125,7 @@ extension Node {
         guard let transform = rules?.mutations, mutations.count > 0 else { return mutations }
         var passed: [R.Mutation] = []
         for mutation in mutations.sync.all {
-            passed += try run(mutation, through: transform, turn)
+            passed += try process(mutation, through: transform, turn)
         }
         if transform.isStreamed { turn.transaction.wishes.accept() }
         return Mutations(.many(passed), extras: mutations.extras)
@@ -137,7 +137,7 @@ extension Node {
     func arrive(action: R.Action, from stage: Int, _ turn: Turn) {
         guard let transform = rules?.actions else { return }
         receive(turn) { () throws(Rejection) in
-            let actions = try run(action, through: transform, from: stage, turn)
+            let actions = try process(action, through: transform, from: stage, turn)
             try decideAll(actions, turn)
             return !actions.isEmpty
         }
@@ -146,7 +146,7 @@ extension Node {
     func arrive(mutation: R.Mutation, from stage: Int, _ turn: Turn) {
         guard let transform = rules?.mutations else { return }
         receive(turn) { () throws(Rejection) in
-            let mutations = try run(mutation, through: transform, from: stage, turn)
+            let mutations = try process(mutation, through: transform, from: stage, turn)
             let passed = Mutations(sync: mutations)
             try check(passed, turn)
             try record(passed, turn)
@@ -176,7 +176,7 @@ extension Node {
     func present(_ state: R.State, from stage: Int = 0, _ turn: Turn) {
         guard let rules, let transform = rules.states else { return }
         do throws(Rejection) {
-            let states = try transform.run(state, from: stage, at: path, turn) { stage, gate in
+            let states = try transform.process(state, from: stage, at: path, turn) { stage, gate in
                 openStream(transform, stage, gate, turn) {
                     $0.arrive(state: $1, from: stage + 1, $2)
                 }

@@ -66,7 +66,7 @@ extension Node {
             return true
         }
         turn.whenCommitted { [self] in
-            effects.begin(id) { [self] in
+            effects.start(id) { [self] in
                 effects.launch(id, on: self, raising: hasReturned) {
                     defer {
                         post { tree in

@@ -146,7 +146,7 @@ public final class Node<R: Reactor>: AnyNode {
         if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
     }
 
-    override func begin(_ turn: Turn) -> Bool { beginReactor(turn) }
+    override func startReactor(_ turn: Turn) -> Bool { beginReactor(turn) }
 
     override func perform(_ task: DurableTask, _ turn: Turn) {
         turn.tree.tasks.perform(task, by: reactor.perform(task, state: state), on: self)

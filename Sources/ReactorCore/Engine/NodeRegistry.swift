@@ -28,7 +28,7 @@ final class NodeRegistry {
     }
 
     /// Adds a node; a `snapshot` in progress is of a time before it and does not need it.
-    func add(_ node: AnyNode, during snapshot: (any NodeSaver)?) {
+    func register(_ node: AnyNode, during snapshot: (any NodeSaver)?) {
         nodes[node.number] = node
         node.move(to: order.count)
         order.append(node)
@@ -74,10 +74,10 @@ final class NodeRegistry {
         order.removeAll()
         isRenumbering = false
         self.lastNumber = lastNumber
-        for node in known { add(node, during: nil) }
+        for node in known { register(node, during: nil) }
         for node in newcomers {
             node.renumber(newNumber())
-            add(node, during: nil)
+            register(node, during: nil)
         }
         assert(order.indices.allSatisfy(invariants))
     }

@@ -73,7 +73,7 @@ final class TaskRunner {
     }
 
     private func keep(_ fact: TaskFact) {
-        end(fact.name, of: fact.node)
+        endTask(fact.name, of: fact.node)
         table.apply(fact)
         turn.record(.task(fact))
         assert(invariants())
@@ -214,7 +214,7 @@ final class TaskRunner {
     }
 
     /// Ends a task that was replaced, dropped, or is done.
-    private func end(_ name: String, of node: UInt32) {
+    private func endTask(_ name: String, of node: UInt32) {
         waits.removeValue(forKey: TaskKey(node: node, name: name))?()
         if let id = performing.removeValue(forKey: TaskKey(node: node, name: name)) {
             effects.cancel(id)

@@ -83,7 +83,7 @@ struct Transaction {
     // MARK: End
 
     /// Makes the transaction an applied one. Returns its sequence.
-    mutating func apply() -> UInt64 {
+    mutating func assignSequence() -> UInt64 {
         lastSequence &+= 1
         assert(invariants())
         return lastSequence

@@ -46,7 +46,7 @@ extension Tree {
             turn.transaction.wishes.clear()
             return .failed(error)
         }
-        let sequence = turn.transaction.apply()
+        let sequence = turn.transaction.assignSequence()
         return turn.transaction.wishes.isEmpty ? nil : completeEventful(sequence)
     }
 
@@ -74,7 +74,7 @@ extension Tree {
 
     /// Ends the current transaction: assigns its sequence, and settles its requests.
     func complete() -> DispatchResult {
-        let sequence = turn.transaction.apply()
+        let sequence = turn.transaction.assignSequence()
         if turn.transaction.wishes.isEmpty { return .applied(sequence: sequence) }
         return completeEventful(sequence)
     }
@@ -101,7 +101,7 @@ extension Tree {
                 turn.reportLoop(loopText(follower, followers.takenCount), of: follower.origin)
                 return followers.drop()
             }
-            run(follower)
+            dispatch(follower)
         }
     }
 
@@ -110,14 +110,14 @@ extension Tree {
     @discardableResult
     func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
         turn.transaction.begin(by: .daemon, origin)
-        let isBusy = run(Follower(path: path, action: action, origin: origin, depth: 0))
+        let isBusy = dispatch(Follower(path: path, action: action, origin: origin, depth: 0))
         runFollowers()
         return isBusy
     }
 
     /// Dispatches a follower. Returns whether it was refused as `BUSY`.
     @discardableResult
-    private func run(_ follower: Follower) -> Bool {
+    private func dispatch(_ follower: Follower) -> Bool {
         turn.transaction.begin(of: follower.origin)
         guard let node = node(at: follower.path) else {
             turn.complain("follower to \(follower.path): no such node")
@@ -126,7 +126,7 @@ extension Tree {
         var cursor = WireCursor()
         do throws(StepFailure) {
             try node.step(follower.action.bytes.span, &cursor, turn)
-            _ = turn.transaction.apply()
+            _ = turn.transaction.assignSequence()
             turn.settle(depth: follower.depth + 1)
             return false
         } catch {
@@ -163,7 +163,7 @@ extension Tree {
 extension Tree {
     /// Ends a transaction that no caller waits for.
     func finishEmission() {
-        _ = turn.transaction.apply()
+        _ = turn.transaction.assignSequence()
         turn.settle(depth: 1)
         runFollowers()
     }

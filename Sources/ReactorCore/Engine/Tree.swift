@@ -53,7 +53,7 @@ public final class Tree {
         tasks = TaskRunner(nodes, effects, turn)
         root = Node(reactor, number: 0, path: path, parent: nil)
         turn.settle(in: self)
-        nodes.add(root, during: nil)
+        nodes.register(root, during: nil)
         root.mountChildren(self)
         precondition(
             nodes.count <= CoreLimits.nodesMax,
@@ -79,7 +79,7 @@ public final class Tree {
         forEachNode { all.append($0) }
         for node in all where !node.isGone {
             turn.transaction.begin(by: .daemon, .daemon)
-            if node.begin(turn) { finishEmission() }
+            if node.startReactor(turn) { finishEmission() }
         }
     }
 
@@ -182,9 +182,9 @@ extension Tree {
         precondition(
             !parent.stateSchema.hasField(name),
             "\(parent.path): child \(name) has the name of a field of the state: rename one")
-        parent.add(node, named: name)
+        parent.attach(node, named: name)
         list(node)
-        node.begin(at: max(node.birthSequence, parent.birthSequence))
+        node.setBirth(max(node.birthSequence, parent.birthSequence))
         node.mountChildren(self)
         onMount?(node)
     }
@@ -212,7 +212,7 @@ extension Tree {
         forget(node)
     }
 
-    private func list(_ node: AnyNode) { nodes.add(node, during: turn.snapshot) }
+    private func list(_ node: AnyNode) { nodes.register(node, during: turn.snapshot) }
 
     /// Removes a node from the registry.
     func unlist(_ node: AnyNode) { nodes.remove(node, during: turn.snapshot) }

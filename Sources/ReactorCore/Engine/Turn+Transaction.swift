@@ -127,7 +127,7 @@ extension Turn {
             return
         }
         guard let child = collection.makeChild(key, number: tree.nodes.newNumber()) else { return }
-        child.begin(at: transaction.sequence)
+        child.setBirth(transaction.sequence)
         if undo.isRecording { saveSequences(of: collection) }
         tree.insert(child, named: key)
         undo.weighNew(child)
@@ -159,7 +159,7 @@ extension Turn {
         tree.unmount(child)
         if undo.isRecording {
             undo.add { [self] in
-                collection.add(child, named: key)
+                collection.attach(child, named: key)
                 tree.remount(child)
             }
         }

@@ -77,7 +77,7 @@ extension Turn {
     /// Begins the delta of `node` in the current transaction; the caller writes its mutations next.
     @usableFromInline
     func beginDelta(of node: AnyNode) {
-        deltas.value.begin(node.number, transaction.sequence, transaction.origin)
+        deltas.value.beginDelta(node.number, transaction.sequence, transaction.origin)
     }
 
     /// Ends the delta.
@@ -90,16 +90,16 @@ extension Turn {
             deltas.value.drop()
             try checkSize(byteCount, of: node)
         }
-        list(deltas.value.end(), of: node)
+        list(deltas.value.endDelta(), of: node)
     }
 
     /// Writes a structural delta of `collection` in the current transaction.
     func record(_ change: StructuralChange, of collection: AnyNode) {
         guard recordsDeltas else { return }
-        deltas.value.begin(
+        deltas.value.beginDelta(
             collection.number, transaction.sequence, flags: .structural, transaction.origin)
         change.encode(into: &deltas.value.writer)
-        list(deltas.value.end(), of: collection)
+        list(deltas.value.endDelta(), of: collection)
     }
 
     private func list(_ frame: (start: Int, end: Int), of node: AnyNode) {

@@ -172,7 +172,7 @@ extension Tree {
             let parent = node(at: SlicePath(path.components.dropLast())), parent.isCollection,
             let child = parent.makeChild(name, number: nodes.newNumber())
         else { throw .missing(path: path.description) }
-        child.begin(at: turn.sequence)
+        child.setBirth(turn.sequence)
         insert(child, named: name)
         var made: [AnyNode] = []
         child.visit { made.append($0) }

@@ -120,7 +120,7 @@ extension TreeRecovery {
     }
 
     /// Stores the initial states of the nodes that the deltas of the same row create.
-    package func begin(_ records: [NodeRecord]) {
+    package func expect(_ records: [NodeRecord]) {
         for record in records { begun[record.number] = record }
     }
 
@@ -144,7 +144,7 @@ extension TreeRecovery {
     /// Resets a node and all nodes below it to their initial states.
     private func reset(_ node: AnyNode) {
         node.reset()
-        node.begin(at: 0)
+        node.setBirth(0)
         node.restore(sequence: 0)
         tree.forgetWork(of: node)
         for child in node.children.values {
@@ -206,7 +206,7 @@ extension TreeRecovery {
 
     private func makeChild(_ head: NodeHead, of parent: AnyNode) -> AnyNode? {
         let child = parent.makeChild(head.name, number: head.number)
-        child?.begin(at: head.birth)
+        child?.setBirth(head.birth)
         return child
     }
 
@@ -214,7 +214,7 @@ extension TreeRecovery {
         _ node: AnyNode, _ head: NodeHead, _ state: [UInt8]
     ) throws(RecoveryError) {
         know(node, as: head.number)
-        node.begin(at: head.birth)
+        node.setBirth(head.birth)
         node.restore(sequence: head.sequence)
         node.keep(as: head.reactor, head.fingerprint)
         try restore(node, state)
@@ -302,7 +302,7 @@ extension TreeRecovery {
             guard collection.children[key] == nil else {
                 throw .damaged("sequence \(sequence) makes \(child.path), which is there")
             }
-            child.begin(at: sequence)
+            child.setBirth(sequence)
             tree.insert(child, named: key)
             know(child, as: number)
             if let kept { try restore(child, kept) }

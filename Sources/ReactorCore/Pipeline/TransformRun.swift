@@ -27,7 +27,7 @@ final class TransformRun<Value: Sendable> {
     /// starts the stream of a stage.
     ///
     /// *Throws*: ``Rejection`` if the queue of a stream is full.
-    func run(
+    func process(
         _ value: Value, from first: Int = 0, at path: SlicePath, _ commits: some CommitQueue,
         begin: (Int, StreamGate<Value>) -> Bool
     ) throws(Rejection) -> [Value] {

@@ -37,7 +37,7 @@ final class Overlay<R: Reactor> {
     /// Adds an action, and returns the number that removes it; `nil` if it cannot be previewed.
     ///
     /// An action that is rejected now stays in the list: a later state may accept it.
-    func add(_ action: R.Action, on base: R.State) -> (number: UInt64, changes: StateChanges)? {
+    func append(_ action: R.Action, on base: R.State) -> (number: UInt64, changes: StateChanges)? {
         guard entries.count < CoreLimits.previewsMax else { return nil }
         refresh(on: base)
         do throws(Rejection) {

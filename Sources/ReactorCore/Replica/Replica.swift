@@ -162,7 +162,7 @@ extension Replica {
         let overlay = overlay ?? Overlay(reactor, at: path)
         self.overlay = overlay
         defer { weighOverlay() }
-        guard let added = overlay.add(action, on: cell.value) else { return nil }
+        guard let added = overlay.append(action, on: cell.value) else { return nil }
         return presenter == nil ? added : (added.number, .all)
     }
 

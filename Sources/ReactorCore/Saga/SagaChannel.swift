@@ -56,7 +56,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
     public func offer(_ element: Element) -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.count + state.reserved < capacity else { return false }
-            add(element, &state)
+            enqueue(element, &state)
             return true
         }
     }
@@ -102,7 +102,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         }
     }
 
-    private func add(_ element: Element, _ state: inout State) {
+    private func enqueue(_ element: Element, _ state: inout State) {
         while !state.takers.isEmpty {
             if state.takers.removeFirst().give(.success(element)) { return }
         }
@@ -130,17 +130,17 @@ public final class SagaChannel<Element: Sendable>: Sendable {
     func fill(_ element: Element, isReserved: Bool) {
         state.withLock { state in
             if isReserved { state.reserved = max(0, state.reserved - 1) }
-            if !state.isClosed { add(element, &state) }
+            if !state.isClosed { enqueue(element, &state) }
         }
     }
 
     /// Adds an element that could not be refused. At the capacity, the channel closes with
     /// `failure`, which takes throw after the waiting elements.
-    func add(_ element: Element, orFail failure: SagaError) {
+    func fill(_ element: Element, orFail failure: SagaError) {
         let hasFailed = state.withLock { state in
             guard !state.isClosed else { return false }
             if state.count < capacity {
-                add(element, &state)
+                enqueue(element, &state)
                 return false
             }
             state.isClosed = true

@@ -8,7 +8,7 @@ extension SagaContext {
     public func fork<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        begin(scope.child(.attached), body, nil)
+        startChild(scope.child(.attached), body, nil)
     }
 
     /// Starts a saga that outlives this one and ends with its reactor. Its error goes to the
@@ -38,7 +38,7 @@ extension SagaContext {
         let childPosition = position.twin(isReading: wasReading)
         child.adopt(childPosition)
         defer { position.release(wasReading, to: [childPosition], besides: []) }
-        let handle = begin(child, body, childPosition)
+        let handle = startChild(child, body, childPosition)
         return try await withTaskCancellationHandler {
             try await join(handle)
         } onCancel: {
@@ -63,12 +63,12 @@ extension SagaContext {
         scope.adopt(position)
         adopt(scope)
         return SagaContext(host: host, scope: scope, position: position)
-            .begin(scope, body, position)
+            .startChild(scope, body, position)
     }
 
     /// Starts `body` as `child`, which reads through `childPosition`, or from a copy of
     /// this saga's position.
-    func begin<Value: Sendable>(
+    func startChild<Value: Sendable>(
         _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value,
         _ childPosition: SagaPosition<R>?
     ) -> SagaHandle<Value> {

@@ -17,9 +17,9 @@ final class SagaGroup<R: Reactor> {
     /// Starts a member.
     func fork<Value: Sendable>(
         _ member: @escaping SagaContext<R>.Member<Value>
-    ) -> SagaHandle<Value> { begin(member).handle }
+    ) -> SagaHandle<Value> { startMember(member).handle }
 
-    private func begin<Value: Sendable>(
+    private func startMember<Value: Sendable>(
         _ member: @escaping SagaContext<R>.Member<Value>
     ) -> (handle: SagaHandle<Value>, position: SagaPosition<R>) {
         let position = outside.position.twin(isReading: wasReading)
@@ -27,7 +27,7 @@ final class SagaGroup<R: Reactor> {
         child.adopt(position)
         positions.append(position)
         let context = SagaContext(host: outside.host, scope: scope, position: position)
-        return (context.begin(child, member, position), position)
+        return (context.startChild(child, member, position), position)
     }
 
     /// Waits until all members have ended.
@@ -45,7 +45,7 @@ final class SagaGroup<R: Reactor> {
     func race<Value: Sendable>(
         _ member: @escaping SagaContext<R>.Member<Value>, _ wait: SagaWait<(Value, SagaPosition<R>)>
     ) {
-        let (handle, position) = begin(member)
+        let (handle, position) = startMember(member)
         handle.scope.whenDecided { [result = handle.result, scope] end in
             guard case .completed = end, let value = result.withLock({ $0 }) else { return }
             wait.give(.success((value, position)))

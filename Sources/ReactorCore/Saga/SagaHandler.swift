@@ -46,24 +46,24 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
     /// Handles the matching element of note `number`; `cause` is its action, if it is one.
     func accept(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) {
         switch policy {
-        case .every: begin(payload, number, cause)
+        case .every: startRun(payload, number, cause)
         case .leading:
-            if latest?.isOver ?? true { latest = begin(payload, number, cause) }
+            if latest?.isOver ?? true { latest = startRun(payload, number, cause) }
         case .latest:
             latest?.cancel()
-            latest = begin(payload, number, cause)
+            latest = startRun(payload, number, cause)
         case .debounced(let quiet): wait(quiet, with: payload, cause)
         case .throttled(let window):
             let now = scope.runtime.clock.now
             if let acceptedAt, now - acceptedAt < window { return }
             acceptedAt = now
-            begin(payload, number, cause)
+            startRun(payload, number, cause)
         }
     }
 
     // The saga sees the notes after the element for which it was started.
     @discardableResult
-    private func begin(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) -> SagaScope {
+    private func startRun(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) -> SagaScope {
         let child = scope.child(.handled, for: cause)
         let position = SagaPosition(log, from: number &+ 1)
         child.adopt(position)
@@ -97,7 +97,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
                     return (nil, last.due)
                 }
                 if let last {
-                    child.begin(for: last.cause)
+                    child.setCause(last.cause)
                     child.wake()
                     return try await body(context, last.payload)
                 }

@@ -57,7 +57,7 @@ final class SagaRunner: TreePart {
     }
 
     /// Starts one of the reactor's own sagas once the current transaction is committed.
-    func begin<R: Reactor>(
+    func startSaga<R: Reactor>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, of node: Node<R>
     ) {
         let id = effects.newID(of: node)
@@ -65,14 +65,14 @@ final class SagaRunner: TreePart {
         // Retained now: an action right after this one is decided before this one is committed.
         _ = retainBroker(of: node)
         turn.whenCommitted { [self] in
-            effects.begin(id) { [self] in begin(body, id, of: node) }
+            effects.start(id) { [self] in startSaga(body, id, of: node) }
         } orElse: { [self, number = node.number] in
             effects.end(id)
             releaseBroker(of: number, R.self)
         }
     }
 
-    private func begin<R: Reactor>(
+    private func startSaga<R: Reactor>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, _ id: EffectID,
         of node: Node<R>
     ) {
@@ -228,7 +228,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
                 return then(.failure(CancellationError()))
             }
             do throws(Rejection) {
-                try Self.dispatch(action, to: path, in: tree)
+                try Self.put(action, to: path, in: tree)
                 tree.turn.whenCommitted { then(.success(())) }
             } catch {
                 then(.failure(error))
@@ -255,7 +255,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
     }
 
     /// Dispatches an action of a saga to the node at `path`.
-    private static func dispatch(
+    private static func put(
         _ action: WireEmbedded, to path: String, in tree: Tree
     ) throws(Rejection) {
         guard let slice = try? SlicePath(path), let node = tree.node(at: slice) else {
@@ -273,7 +273,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
 extension Saga {
     /// Makes a saga of its function.
     public init(_ body: @escaping @Sendable (SagaContext<R>) async throws -> Void) {
-        self.init(begin: { node, tree in SagaRunner.of(tree).begin(body, of: node) })
+        self.init(begin: { node, tree in SagaRunner.of(tree).startSaga(body, of: node) })
     }
 }
 

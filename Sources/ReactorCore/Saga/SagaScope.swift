@@ -74,7 +74,7 @@ package final class SagaScope: Sendable {
     /// Makes a child of this saga; `cause` is the action for which a handler starts it.
     func child(_ tie: Tie, for cause: (any Sendable)? = nil) -> SagaScope {
         let child = SagaScope(runtime, parent: self, tie, depth: depth + 1)
-        if cause != nil { child.begin(for: cause) }
+        if cause != nil { child.setCause(cause) }
         let hasRoom = runtime.enter()
         let isOpen = state.withLock { state in
             guard !state.isOver else { return false }
@@ -194,7 +194,7 @@ package final class SagaScope: Sendable {
     }
 
     /// Stores the action for which a handler starts it.
-    func begin(for cause: (any Sendable)?) { state.withLock { $0.cause = cause } }
+    func setCause(_ cause: (any Sendable)?) { state.withLock { $0.cause = cause } }
 
     /// Sets the receiver of errors of handler runs, for this saga and those below it.
     package func whenRunFails(_ report: @escaping SagaReport) {

@@ -88,7 +88,7 @@ private final class SagaFilling<Element: Sendable> {
         guard let channel, !channel.isClosed else { return false }
         guard let element else { return true }
         if isLive, !isOfActions {
-            channel.add(element, orFail: .overrun(path: path, capacity: channel.capacity))
+            channel.fill(element, orFail: .overrun(path: path, capacity: channel.capacity))
         } else {
             channel.fill(element, isReserved: isAdmitted)
         }

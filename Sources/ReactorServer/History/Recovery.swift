@@ -102,7 +102,7 @@ public final class Recovery {
             case .layout(let records):
                 nodes.dropProbe()
                 try nodes.assign(records)
-            case .made(let records): nodes.begin(records)
+            case .made(let records): nodes.expect(records)
             default: break
             }
         }

@@ -26,12 +26,6 @@ struct NotYet: Sendable {
     static let table: [NotYet] = [
         NotYet(.openProperties, "ReactorClient", "Subscription", 8),
         NotYet(.openProperties, "ReactorClient", "ClientJournal.Portion", 2),
-        NotYet(.meanings, "ReactorCore", "add", 7),
-        NotYet(.meanings, "ReactorCore", "apply", 6),
-        NotYet(.meanings, "ReactorCore", "begin", 9),
-        NotYet(.meanings, "ReactorCore", "dispatch", 5),
-        NotYet(.meanings, "ReactorCore", "end", 5),
-        NotYet(.meanings, "ReactorCore", "run", 7),
         NotYet(.shortFiles, "ReactorCore", "", 6),
         NotYet(.shortFiles, "ReactorServer", "", 1),
         NotYet(.shortFiles, "ReactorYAML", "", 1),

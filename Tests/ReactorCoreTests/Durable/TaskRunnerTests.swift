@@ -16,7 +16,7 @@ struct TaskRunnerTests {
         init() {
             effects = EffectRunner(nodes, turn, world.environment)
             runner = TaskRunner(nodes, effects, turn)
-            nodes.add(node, during: nil)
+            nodes.register(node, during: nil)
             turn.recordFacts()
         }
 

@@ -363,6 +363,11 @@ extension AnyNode {
     }
 }
 
+// MARK: - Sizes
+extension AnyNode: MeasuredState {
+    var measuredParts: [any MeasuredState] { Array(children.values) }
+}
+
 extension NodeRecord {
     /// Describes a node in its current state.
     init(_ node: AnyNode, path: SlicePath, withState: Bool) {

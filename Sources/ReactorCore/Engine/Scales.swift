@@ -3,13 +3,13 @@
 /// *Place*: in a ``Turn``, during a transaction that must make the tree smaller. *Cost*: encodes
 /// each state twice, so it is used only while the disk is full.
 struct Scales {
-    private var before: [(node: AnyNode, byteCount: Int)] = []
+    private var before: [(node: any MeasuredState, byteCount: Int)] = []
     private var seen: Set<ObjectIdentifier> = []
     /// Number of bytes encoded so far.
     private(set) var workByteCount = 0
 
     /// Measures a node before its change.
-    mutating func weigh(_ node: AnyNode) {
+    mutating func weigh(_ node: any MeasuredState) {
         guard seen.insert(ObjectIdentifier(node)).inserted else { return }
         let byteCount = Self.byteCount(of: node)
         workByteCount += byteCount
@@ -17,15 +17,15 @@ struct Scales {
     }
 
     /// Measures a node and all nodes below it before their removal.
-    mutating func weighBranch(_ node: AnyNode) {
+    mutating func weighBranch(_ node: any MeasuredState) {
         weigh(node)
-        for child in node.children.values { weighBranch(child) }
+        for child in node.measuredParts { weighBranch(child) }
     }
 
     /// Adds a new node and all nodes below it, with a former size of 0.
-    mutating func weighNew(_ node: AnyNode) {
+    mutating func weighNew(_ node: any MeasuredState) {
         if seen.insert(ObjectIdentifier(node)).inserted { before.append((node, 0)) }
-        for child in node.children.values { weighNew(child) }
+        for child in node.measuredParts { weighNew(child) }
     }
 
     /// Growth of the states in bytes; negative if they shrank.
@@ -37,9 +37,19 @@ struct Scales {
         }
     }
 
-    private static func byteCount(of node: AnyNode) -> Int {
+    private static func byteCount(of node: any MeasuredState) -> Int {
         var writer = WireWriter()
         node.encodeState(into: &writer)
         return writer.count
     }
+}
+
+/// A part of a tree whose state has a size.
+protocol MeasuredState: AnyObject {
+    /// Whether it has been removed.
+    var isGone: Bool { get }
+    /// The parts directly below it.
+    var measuredParts: [any MeasuredState] { get }
+    /// Writes the state that is measured.
+    func encodeState(into writer: inout WireWriter)
 }

@@ -95,13 +95,13 @@ final class UndoLog {
     func endWeighing() { scales = nil }
 
     /// Measures a node before its change.
-    func weigh(_ node: AnyNode) { scales?.weigh(node) }
+    func weigh(_ node: any MeasuredState) { scales?.weigh(node) }
 
     /// Measures a node and all nodes below it before their removal.
-    func weighBranch(_ node: AnyNode) { scales?.weighBranch(node) }
+    func weighBranch(_ node: any MeasuredState) { scales?.weighBranch(node) }
 
     /// Measures a new node.
-    func weighNew(_ node: AnyNode) { scales?.weighNew(node) }
+    func weighNew(_ node: any MeasuredState) { scales?.weighNew(node) }
 
     /// Steps exist only in a reversible transaction, claims only in an attempt.
     func invariants() -> Bool {

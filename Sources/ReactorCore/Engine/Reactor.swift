@@ -1,3 +1,6 @@
+// Re-exported, so that an author imports one module: reactors are made of the wire's types.
+@_exported public import ReactorWire
+
 /// A node of shared state: it receives actions, decides mutations, and applies them to its state.
 ///
 ///     @Reactor

@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// Identifies a reactor instance within one history of its daemon, or within one store of a
 /// process.
 ///
@@ -19,4 +21,29 @@ public struct ReactorID: Hashable, Sendable {
 
 extension ReactorID: CustomStringConvertible {
     public var description: String { "\(String(epoch, radix: 16))#\(node)" }
+}
+
+/// Identifies a reactor to mirrors and histories: its name and the form of its values.
+struct ReactorForm: Equatable, Sendable {
+    let name: String
+    let fingerprint: UInt64
+
+    // Cached: computing it from the schema each time took a sixth of the time to open a node.
+    private static let known = Guarded<[ObjectIdentifier: ReactorForm]>([:])
+
+    /// The form of a reactor's type; `fingerprint` is computed once for each type.
+    static func of(_ type: Any.Type, _ fingerprint: () -> UInt64) -> ReactorForm {
+        let id = ObjectIdentifier(type)
+        if let form = known.withLock({ $0[id] }) { return form }
+        // Outside the lock, since computing a schema may ask for the form of another type.
+        let name = (type as? any RecordedUnderName.Type)?.recordedName ?? "\(type)"
+        let form = ReactorForm(name: name, fingerprint: fingerprint())
+        known.withLock { $0[id] = form }
+        return form
+    }
+}
+
+/// A reactor whose name in histories and on the wire is not that of its type.
+protocol RecordedUnderName {
+    static var recordedName: String { get }
 }

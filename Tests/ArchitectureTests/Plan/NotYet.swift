@@ -26,8 +26,5 @@ struct NotYet: Sendable {
     static let table: [NotYet] = [
         NotYet(.openProperties, "ReactorClient", "Subscription", 8),
         NotYet(.openProperties, "ReactorClient", "ClientJournal.Portion", 2),
-        NotYet(.shortFiles, "ReactorCore", "", 6),
-        NotYet(.shortFiles, "ReactorServer", "", 1),
-        NotYet(.shortFiles, "ReactorYAML", "", 1),
     ]
 }

@@ -1,6 +1,8 @@
+import ReactorBytes
 import ReactorCore
 import ReactorLoop
 import ReactorServer
+import ReactorWire
 import StockReactors
 import Testing
 
@@ -280,5 +282,29 @@ struct ClientJournalTests {
         try client.machine.dispatch(Action.increment(by: 1), to: node)
         #expect(!client.machine.figures.mustKeep)
         rig.run()
+    }
+
+    @Test("a portion is one record of its frames, and names each of their nodes once")
+    func portion() {
+        func frame(_ node: UInt32, _ ordinal: UInt64) -> Frame {
+            Frame(.dispatch, id: node, number: ordinal, [0x61, 0x61])
+        }
+        var portion = ClientJournal.Portion()
+        var writer = WireWriter()
+        portion.write(to: &writer)
+        let isEmpty = writer.count == 0 && portion.nodes.isEmpty && portion.invariants()
+        #expect(isEmpty)
+        let frames = [frame(9, 1), frame(4, 2), frame(9, 3)]
+        for frame in frames {
+            let bytes = [frame].bytes
+            portion.add(bytes.span)
+        }
+        portion.write(to: &writer)
+        let (nodes, holds) = (portion.nodes, portion.invariants())
+        #expect(nodes == [4, 9] && holds)
+        let bytes = writer.bytes
+        let record = PendingRecord(bytes.span, at: 0)
+        #expect(record?.kind == .actions)
+        #expect(record.map { Array(bytes[$0.payload]) } == frames.bytes)
     }
 }

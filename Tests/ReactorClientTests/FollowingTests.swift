@@ -172,7 +172,7 @@ struct FollowingTests {
 }
 
 /// A sink that records its calls.
-private final class StagedSink: SliceSink {
+final class StagedSink: SliceSink {
     var fingerprint: UInt64 = 1
     var isReleased = false
     var takesPatches: Bool { false }

@@ -43,7 +43,7 @@ struct Following: ~Copyable {
 
     var isEmpty: Bool { subscriptions.isEmpty }
     /// True while a slice that was live is not current: mirrors advance together or not at all.
-    var isCatchingUp: Bool { subscriptions.contains { $0.wasLive && $0.state != .current } }
+    var isCatchingUp: Bool { subscriptions.contains(where: \.isCatchingUp) }
     /// True if a slice shows a state that a new connection has to bring up to date.
     var wasLive: Bool { subscriptions.contains { $0.wasLive } }
 
@@ -78,10 +78,8 @@ extension Following {
         let known = subscriptions.first { $0.path == path && $0.mode == mode }
         let subscription = known ?? Subscription(path: path, mode: mode)
         if known == nil { subscriptions.append(subscription) }
-        subscription.sinks.append(sink)
+        subscription.join(sink)
         sink.setMode(mode)
-        // The new sink has no state yet, so all sinks of the slice get a snapshot.
-        subscription.needsSnapshot = true
         effects.wanted.append(subscription)
     }
 
@@ -89,11 +87,8 @@ extension Following {
     mutating func leave(_ sink: any SliceSink) {
         touched.removeAll { $0 === sink }
         for subscription in subscriptions {
-            guard let index = subscription.sinks.firstIndex(where: { $0 === sink }) else {
-                continue
-            }
-            subscription.sinks.remove(at: index)
-            if subscription.sinks.isEmpty { remove(subscription, because: nil) }
+            guard subscription.leave(sink), subscription.sinks.isEmpty else { continue }
+            remove(subscription, because: nil)
         }
     }
 
@@ -112,10 +107,7 @@ extension Following {
             slices[id] = nil
             effects.unsubscribed.append(id)
         }
-        subscription.sliceID = nil
-        let sinks = subscription.sinks
-        subscription.sinks = []
-        for sink in sinks {
+        for sink in subscription.close() {
             touched.removeAll { $0 === sink }
             sink.discard()
             if let error { effects.ended.append((sink, error)) }
@@ -132,7 +124,7 @@ extension Following {
     /// Restarts a slice with a snapshot; returns false if a snapshot was requested already.
     mutating func restart(_ subscription: Subscription) -> Bool {
         guard !subscription.needsSnapshot else { return false }
-        subscription.needsSnapshot = true
+        subscription.requireSnapshot()
         effects.wanted.append(subscription)
         return true
     }
@@ -154,8 +146,7 @@ extension Following {
     /// current.
     mutating func release(where isMeant: (String) -> Bool) {
         for subscription in subscriptions where isMeant(subscription.path) {
-            subscription.wasLive = false
-            subscription.needsSnapshot = true
+            subscription.stopWaiting()
         }
     }
 
@@ -209,25 +200,9 @@ extension Following {
             throw ClientFault("slice \(id) has two subscriptions")
         }
         defer { invariants() }
+        let isAwaited = try subscription.grant(
+            id, subscribed.start, isContinued: isContinued, isLagging: isLagging, at: revision)
         slices[id] = subscription
-        subscription.sliceID = id
-        subscription.parts = []
-        var isAwaited = false
-        switch subscribed.start {
-        case .snapshot:
-            subscription.state = .awaiting
-            subscription.floor = 0
-            subscription.last = 0
-            isAwaited = subscription.wasLive
-        case .unchanged, .deltas:
-            guard isContinued else {
-                throw ClientFault("subscribed without a snapshot to a slice that needs one")
-            }
-            // The deltas that the grant promises are among the updates that the daemon dropped.
-            subscription.state = isLagging ? .awaiting : .current
-            subscription.floor = revision.sequence
-            subscription.last = revision.sequence
-        }
         moveMismatched(subscription, subscribed)
         for sink in subscription.sinks { sink.granted(id, of: subscribed.reactor, epoch: epoch) }
         return isAwaited
@@ -260,14 +235,11 @@ extension Following {
         var last: (id: UInt32, subscription: Subscription)?
         while let delta = PlainFrame(.delta, in: bytes, at: offset, frameBytesMax: frameBytesMax) {
             if last?.id != delta.id {
-                guard let found = slices[delta.id], found.mode == .replica, found.state == .current
-                else { break }
+                guard let found = slices[delta.id], found.takesDeltas else { break }
                 last = (delta.id, found)
             }
-            guard let subscription = last?.subscription, delta.number > subscription.floor,
-                delta.number >= subscription.last
+            guard let subscription = last?.subscription, subscription.admitDelta(delta.number)
             else { break }
-            subscription.last = delta.number
             offset = delta.range.upperBound
         }
         return offset
@@ -342,11 +314,11 @@ extension Following {
                 for sink in sinks { touch(sink) }
             }
             guard let subscription = last?.subscription, delta.number <= mark else { break }
-            subscription.floor = delta.number
+            subscription.reach(delta.number)
             do throws(WireError) {
                 let body = bytes.extracting(delta.range)
                 try Self.stage(delta: body, in: sinks, own)
-                if subscription.faultCount > 0 { subscription.faultCount = 0 }
+                subscription.acceptUpdate()
             } catch {
                 try giveUp(subscription, error)
                 // The subscription has ended, and no sink takes the rest of its deltas.
@@ -380,18 +352,18 @@ extension Following {
         guard header.number <= mark else {
             throw ClientFault("an update \(header.number) before mark \(mark)")
         }
-        subscription.floor = header.number
+        subscription.reach(header.number)
         if header.kind == FrameKind.delta.rawValue {
             // The update adds or removes children, which the state of a mirror does not show.
             if header.flags.contains(.structural) { return }
             for sink in subscription.sinks { touch(sink) }
             do throws(WireError) {
                 try Self.stage(delta: body, in: subscription.sinks, own)
-                subscription.faultCount = 0
+                subscription.acceptUpdate()
             } catch {
                 try giveUp(subscription, error)
             }
-        } else if header.flags.contains(.more) || !subscription.parts.isEmpty {
+        } else if header.flags.contains(.more) || subscription.hasParts {
             let isLast = !header.flags.contains(.more)
             let whole = try subscription.append(body, isLast: isLast, byteCountMax: partBytesMax)
             if let whole { try stage(value: header, whole.span, of: subscription, own) }
@@ -411,7 +383,7 @@ extension Following {
             do throws(WireError) {
                 if isPatch {
                     try sink.stage(patch: body, sequence: header.number)
-                    subscription.faultCount = 0
+                    subscription.acceptUpdate()
                 } else {
                     try sink.stage(
                         value: body, isAbsent: header.flags.contains(.absent),
@@ -442,9 +414,7 @@ extension Following {
     private mutating func giveUp(
         _ subscription: Subscription, _ error: WireError
     ) throws(ClientFault) {
-        subscription.faultCount += 1
-        subscription.needsSnapshot = true
-        guard subscription.faultCount < 3 else {
+        guard subscription.rejectUpdate() else {
             return remove(
                 subscription, because: .incompatible(path: subscription.path, error))
         }
@@ -461,10 +431,7 @@ extension Following {
             for sink in sinks { sink.commit(epoch: revision.epoch) }
             shown = revision
         }
-        for subscription in arrived {
-            subscription.wasLive = true
-            subscription.needsSnapshot = false
-        }
+        for subscription in arrived { subscription.becomeLive() }
         arrived.removeAll()
         return sinks
     }

@@ -86,7 +86,7 @@ extension MirrorChecks {
     mutating func sumAnnounced(at revision: Revision, isResyncing: Bool) {
         for (number, request) in requests where request.isAnnounced {
             requests[number]?.isAnnounced = false
-            guard request.subject.subscription.state == .current, !isResyncing else { continue }
+            guard request.subject.subscription.isCurrent, !isResyncing else { continue }
             requests[number]?.own = OwnChecksum(
                 revision: revision, checksum: request.subject.sink.checksum())
         }
@@ -123,7 +123,7 @@ extension MirrorChecks {
             }
             switch check.stage {
             case .comparing(let expected):
-                let isAtRest = subscription.state == .current && !isResyncing
+                let isAtRest = subscription.isCurrent && !isResyncing
                 let isSameHistory = expected.revision.epoch == epoch
                 guard isAtRest, !isSameHistory || revision.includes(expected.revision) else {
                     checks.append(check)

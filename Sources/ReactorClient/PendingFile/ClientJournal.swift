@@ -85,17 +85,38 @@ final class ClientJournal {
 // MARK: - Writing
 extension ClientJournal {
     /// Frames of actions, and the paths of the nodes that they name.
+    ///
+    /// ``invariants()`` states what holds between two verbs.
     struct Portion: ~Copyable {
-        var frames = WireWriter()
-        var nodes: Set<UInt32> = []
+        private var frames = WireWriter()
+        private var namedNodes: Set<UInt32> = []
+        private var frameCount = 0
 
+        /// The nodes that the frames name, in ascending order.
+        var nodes: [UInt32] { namedNodes.sorted() }
+
+        /// Adds a frame of one action or of a batch.
         mutating func add(_ frame: Span<UInt8>) {
+            defer { assert(invariants()) }
             frames.raw(frame)
+            frameCount += 1
             if frame[4] == FrameKind.batch.rawValue {
-                nodes.formUnion(ActionFrames.nodes(of: frame))
+                namedNodes.formUnion(ActionFrames.nodes(of: frame))
             } else {
-                nodes.insert(UInt32(frame.word(at: 8, byteCount: 4)))
+                namedNodes.insert(UInt32(frame.word(at: 8, byteCount: 4)))
             }
+        }
+
+        /// Appends the frames as one record; nothing if there are none.
+        func write(to writer: inout WireWriter) {
+            guard frameCount > 0 else { return }
+            frames.withBytes { PendingRecord.append(.actions, $0, to: &writer) }
+        }
+
+        /// The bytes have at least a header for each frame, and only frames name nodes.
+        func invariants() -> Bool {
+            frames.count >= frameCount * FrameHeader.byteCount
+                && (frameCount > 0 || namedNodes.isEmpty)
         }
     }
 
@@ -106,13 +127,11 @@ extension ClientJournal {
         path: (UInt32) -> String?
     ) throws(ClientError) {
         var writer = WireWriter()
-        for node in portion.nodes.sorted() {
+        for node in portion.nodes {
             guard let path = path(node), paths[node] != path else { continue }
             write(node, path, to: &writer)
         }
-        if portion.frames.count > 0 {
-            portion.frames.withBytes { PendingRecord.append(.actions, $0, to: &writer) }
-        }
+        portion.write(to: &writer)
         if concluded > self.concluded { write(concluded: concluded, to: &writer) }
         keptLast = last
         guard writer.count > 0 else { return }
@@ -131,12 +150,10 @@ extension ClientJournal {
         session.last = max(last, session.last)
         PendingRecord.append(.session, session.wireBytes().span, to: &writer)
         paths = [:]
-        for node in portion.nodes.sorted() {
+        for node in portion.nodes {
             if let path = path(node) { write(node, path, to: &writer) }
         }
-        if portion.frames.count > 0 {
-            portion.frames.withBytes { PendingRecord.append(.actions, $0, to: &writer) }
-        }
+        portion.write(to: &writer)
         write(concluded: concluded, to: &writer)
         let bytes = writer.bytes
         try Self.reading { () throws(LoopError) in try store.replace(with: bytes) }

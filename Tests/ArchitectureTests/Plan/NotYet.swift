@@ -24,7 +24,5 @@ struct NotYet: Sendable {
     }
 
     static let table: [NotYet] = [
-        NotYet(.openProperties, "ReactorClient", "Subscription", 8),
-        NotYet(.openProperties, "ReactorClient", "ClientJournal.Portion", 2),
     ]
 }

@@ -54,10 +54,9 @@ extension ReactorChecks {
     private func has(_ word: String, _ modifiers: DeclModifierListSyntax) -> Bool {
         modifiers.contains { $0.name.text == word }
     }
-}
 
-// MARK: - The nested types
-extension ReactorChecks {
+    // MARK: The nested types
+
     private func checkNested() -> Bool {
         var isFine = true
         for part in ["Action", "State"] where reactor.nested[part] == nil && !isInferred(part) {
@@ -173,10 +172,9 @@ extension ReactorChecks {
         }
         return isFine
     }
-}
 
-// MARK: - Contents of the parts
-extension ReactorChecks {
+    // MARK: Contents of the parts
+
     /// Whether each nested type that a part contains is marked as encodable, too.
     private func checkPayloads() -> Bool {
         let silent = SilentContext(context)
@@ -195,10 +193,9 @@ extension ReactorChecks {
         }
         return refuseUncoded(nested, mentioned: mentioned, in: context)
     }
-}
 
-// MARK: - Reactions
-extension ReactorChecks {
+    // MARK: Reactions
+
     /// Whether the runtime can call each function with `@Reacts`, and none is called twice.
     func checkReactions() -> Bool {
         var isFine = true

@@ -122,10 +122,9 @@ extension ReactorChecks {
     private func never(_ type: String, _ rule: ReactorPropertyRule) -> String {
         "\(rule.name) that is \(type) would never be read; write \(rule.remedy)"
     }
-}
 
-// MARK: - Lists
-extension ReactorChecks {
+    // MARK: Lists
+
     /// A property that is not a list, or a list for another reactor.
     private func listProblem(
         _ binding: PatternBindingSyntax, of element: String, _ rule: ReactorPropertyRule
@@ -203,10 +202,9 @@ extension ReactorChecks {
         let callee = call.as(GenericSpecializationExprSyntax.self)?.expression ?? call
         return callee.as(DeclReferenceExprSyntax.self)?.baseName.text == element
     }
-}
 
-// MARK: - Functions in place of properties, and vice versa
-extension ReactorChecks {
+    // MARK: Functions in place of properties, and vice versa
+
     private func functionProblem(
         _ function: FunctionDeclSyntax, _ rule: ReactorPropertyRule
     ) -> RuleProblem? {

@@ -75,10 +75,9 @@ extension ReactorChecks {
             "\(rule.name) refuses an action with a Rejection; write throws(Rejection)",
             fix: .replace(clause, with: "throws(Rejection)", "write 'throws(Rejection)'"))
     }
-}
 
-// MARK: - Labels
-extension ReactorChecks {
+    // MARK: Labels
+
     private func labelProblem(
         _ function: FunctionDeclSyntax, _ rule: ReactorRule
     ) -> RuleProblem? {
@@ -127,10 +126,9 @@ extension ReactorChecks {
         let value = parameter.defaultValue.map { " \($0.trimmedDescription)" } ?? ""
         return "\(head): \(parameter.type.trimmedDescription)\(value)"
     }
-}
 
-// MARK: - Types
-extension ReactorChecks {
+    // MARK: Types
+
     /// The name of the reactor's mutation type.
     private var mutationName: String {
         reactor.nested["Mutation"] == nil ? "Action" : "Mutation"

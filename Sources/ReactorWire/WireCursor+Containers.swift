@@ -173,10 +173,9 @@ extension WireCursor {
     func missing(_ name: StaticString, at start: Int) -> WireError {
         WireError(.missingField(name.description), at: start, path: [name.description])
     }
-}
 
-// MARK: - Cases of a choice
-extension WireCursor {
+    // MARK: Cases of a choice
+
     /// Reads the name of a case: the only key of a map, or a text.
     @inlinable
     @inline(__always)
@@ -257,10 +256,9 @@ extension WireCursor {
         return WireError(
             .mismatch(expected: "a map with one key, the name of a case", got: got), at: start)
     }
-}
 
-// MARK: - Values without labels
-extension WireCursor {
+    // MARK: Values without labels
+
     /// Decodes element `index` of the array of a case's `count` unlabelled values.
     @inlinable
     public mutating func element<Value: WireCodable>(

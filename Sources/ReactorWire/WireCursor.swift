@@ -164,11 +164,9 @@ extension WireCursor {
     func mismatch(_ expected: String, _ head: WireHead, at start: Int) -> WireError {
         WireError(.mismatch(expected: expected, got: head.kind), at: start)
     }
-}
 
-// Numbers, bools and null.
+    // MARK: Numbers, bools and null
 
-extension WireCursor {
     /// Reads an integer as sign and magnitude: `value` or `-1 - value`.
     @inlinable
     public mutating func integer(
@@ -281,11 +279,9 @@ extension WireCursor {
         let sign = UInt64(pattern & 0x8000_0000) << 32
         return Double(bitPattern: sign | 0x7ff0_0000_0000_0000 | UInt64(pattern & 0x7f_ffff) << 29)
     }
-}
 
-// Text and bytes.
+    // MARK: Text and bytes
 
-extension WireCursor {
     /// Reads text, of definite or indefinite length.
     public mutating func text(in bytes: Span<UInt8>) throws(WireError) -> String {
         let start = offset

@@ -63,10 +63,9 @@ extension Client {
             client.hold(path, then: then)
         }
     }
-}
 
-// MARK: - By properties
-extension Client {
+    // MARK: By properties
+
     /// Mirrors the nested reactor at a path of properties:
     ///
     ///     let visits = try await client.mirror(ReactorPath(Shop.self).child(\.$visits))
@@ -95,10 +94,9 @@ extension Client {
         }
         return try await mirror(path.make(), at: place)
     }
-}
 
-// MARK: - Leases
-extension Client {
+    // MARK: Leases
+
     /// Leases the child at `path`, a key in a collection whose children are leased, and mirrors it.
     ///
     /// Without `definesLifecycle`, the end of this lease does not end the child: it lives until

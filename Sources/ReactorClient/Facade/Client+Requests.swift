@@ -59,10 +59,9 @@ extension Client {
         outgoing.awaitsEffects = awaitsEffects
         return await port.dispatch(outgoing, holding: holds)
     }
-}
 
-// MARK: - Questions
-extension Client {
+    // MARK: Questions
+
     /// Returns the value of the slice at `path` and the revision of that value; `nil` if there is
     /// no node at `path` now.
     public func get(
@@ -147,10 +146,9 @@ extension Client {
             throw .daemonFault("answer: \(error)")
         }
     }
-}
 
-// MARK: - Many actions
-extension Client {
+    // MARK: Many actions
+
     /// Makes a pipeline that sends many actions to the node at `path`, in order and without waiting
     /// for each.
     ///
@@ -162,10 +160,9 @@ extension Client {
     ) async throws(ClientError) -> Pipeline {
         Pipeline(port, try await node(at: path), awaitsEffects: awaitsEffects, report)
     }
-}
 
-// MARK: - The past
-extension Client {
+    // MARK: The past
+
     /// Returns the value of the slice at `path` as it was at a past revision; `nil` if there was no
     /// node at `path` then.
     public func get(

@@ -156,10 +156,9 @@ extension ClientMachine {
         // A slice that was catching up may be current now.
         if !checks.value.isEmpty { settleChecks() }
     }
-}
 
-// MARK: - Outcomes
-extension ClientMachine {
+    // MARK: Outcomes
+
     /// Concludes the actions of a frame that reports a run of them as applied.
     private func receiveRun(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
         var cursor = WireCursor()
@@ -277,10 +276,9 @@ extension ClientMachine {
             }
         for delivery in outbox.value.giveUpWaiting(outcome) { deliver(delivery) }
     }
-}
 
-// MARK: - Updates
-extension ClientMachine {
+    // MARK: Updates
+
     private func receiveUpdate(
         _ kind: FrameKind, _ header: FrameHeader, at bodyStart: Int
     ) throws(ClientFault) {
@@ -336,10 +334,9 @@ extension ClientMachine {
         leases.value.doubt(from: path)
         carryOutFollowing()
     }
-}
 
-// MARK: - Answers
-extension ClientMachine {
+    // MARK: Answers
+
     /// Handles the daemon's answer to a request, or its refusal.
     private func receiveAnswer(
         _ kind: FrameKind, _ header: FrameHeader, _ body: Span<UInt8>
@@ -362,10 +359,9 @@ extension ClientMachine {
             carryOutFollowing()
         }
     }
-}
 
-// MARK: - Slices
-extension ClientMachine {
+    // MARK: Slices
+
     /// Starts to follow the slice at `path` for `sink`.
     func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
         if let error = link.value.end { return sink.fail(error) }
@@ -389,10 +385,9 @@ extension ClientMachine {
         }
         for (sink, error) in effects.ended { sink.fail(error) }
     }
-}
 
-// MARK: - Leases
-extension ClientMachine {
+    // MARK: Leases
+
     /// Leases the child at `path`, a key in a collection whose children are leased; the first lease
     /// makes the child. The client leases it again on each connection, until
     /// ``release(_:)-(LeaseClaim)`` releases the claim or the daemon refuses the lease.
@@ -465,10 +460,9 @@ extension ClientMachine {
             }
         }
     }
-}
 
-// MARK: - Figures
-extension ClientMachine {
+    // MARK: Figures
+
     /// Figures of a machine's parts, for tests.
     struct Figures {
         /// Ordinal up to which every outcome has arrived.

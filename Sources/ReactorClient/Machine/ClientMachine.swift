@@ -338,10 +338,9 @@ extension ClientMachine {
         shared.news.add(.rolledBack(from: from, to: to))
         onRollback?(from, to)
     }
-}
 
-// MARK: - The journal
-extension ClientMachine {
+    // MARK: The journal
+
     /// Takes over the actions that an earlier run left in the journal.
     private func recover(from journal: ClientJournal) {
         let state = outbox.value.recover(from: journal)
@@ -370,10 +369,9 @@ extension ClientMachine {
     private func leaveJournal() -> KeptActions {
         outbox.value.leaveJournal { requests.value.path(of: $0) }
     }
-}
 
-// MARK: - Actions
-extension ClientMachine {
+    // MARK: Actions
+
     /// Sends an action; `completion` receives its outcome.
     ///
     /// Actions apply in the order of these calls. An action waits while the window is full or there
@@ -424,10 +422,9 @@ extension ClientMachine {
             throw error
         }
     }
-}
 
-// MARK: - Nodes and questions
-extension ClientMachine {
+    // MARK: Nodes and questions
+
     /// Makes the node at `path` addressable, once for all callers.
     ///
     /// The number means this path, even if another node takes its place there, until each call of

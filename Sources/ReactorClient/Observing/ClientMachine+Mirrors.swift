@@ -45,10 +45,9 @@ extension ClientMachine {
         following.value.leave(sink.found)
         carryOutFollowing()
     }
-}
 
-// MARK: - Comparing
-extension ClientMachine {
+    // MARK: Comparing
+
     /// Compares a mirror with the daemon: see ``Mirror/verify()``.
     package func verify<R: Reactor>(
         _ mirror: Mirror<R>, then completion: @escaping (Result<Bool, ClientError>) -> Void

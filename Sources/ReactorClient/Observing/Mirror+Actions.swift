@@ -107,10 +107,9 @@ extension Mirror {
             encoded: [], to: hold.node, DispatchOptions(cancel: name))
         return await port.dispatch(outgoing, holding: hold).typed(as: R.Reply.self)
     }
-}
 
-// MARK: - Root reactors
-extension Mirror {
+    // MARK: Root reactors
+
     /// Sends an action of any type to a root reactor and waits for its outcome; see
     /// ``dispatch(_:if:isPreviewed:)``.
     public func dispatch<State>(
@@ -128,10 +127,9 @@ extension Mirror {
     ) -> Bool where R == RootReactor<State> {
         send(ErasedAction(action), isPreviewed: isPreviewed, cancel: cancel)
     }
-}
 
-// MARK: - Previews
-extension Mirror {
+    // MARK: Previews
+
     /// Starts the preview of an action; `nil` if it cannot be previewed.
     func preview(_ action: R.Action) -> PreviewTicket? {
         guard let (number, changes) = replica.withLock({ $0.tryOut(action) }) else { return nil }
@@ -223,10 +221,9 @@ extension Mirror {
             get: { self[dynamicMember: field] },
             set: { self.send(.binding(.set(field, $0)), isPreviewed: true, cancel: cancel) })
     }
-}
 
-// MARK: - Inputs
-extension Mirror {
+    // MARK: Inputs
+
     /// Sends each action of a sequence as it arrives. The end or failure of the sequence ends the
     /// input, and nothing else.
     ///

@@ -16,9 +16,7 @@ extension Mirror {
     public func states() -> MirrorStates<R, R.State> where R.State: Equatable {
         states(\.self)
     }
-}
 
-extension Mirror {
     /// The values of a ``Pulse`` (`\.$alert`) or a ``Stamped`` (`\.report`): one for each
     /// assignment from now on, even of an equal value.
     ///
@@ -30,9 +28,7 @@ extension Mirror {
     ) -> MirrorPulses<R, Pulsing> {
         MirrorPulses(mirror: self, field: field)
     }
-}
 
-extension Mirror {
     /// A part of the state that notifies observers only when its value differs.
     public func slice<Value: Equatable & Sendable>(
         _ field: any KeyPath<R.State, Value> & Sendable

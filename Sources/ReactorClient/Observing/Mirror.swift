@@ -137,10 +137,9 @@ extension Mirror {
         guard let port else { throw .notComparable(path: path) }
         return try await port.ask { [self] client, then in client.verify(self, then: then) }
     }
-}
 
-// MARK: - News
-extension Mirror {
+    // MARK: News
+
     /// The notices of this mirror's client: see ``Client/notices``.
     public var news: ClientNotices { ClientNotices(feed: shared.news) }
 }

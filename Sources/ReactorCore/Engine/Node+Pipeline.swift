@@ -130,10 +130,9 @@ extension Node {
         if transform.isStreamed { turn.transaction.wishes.accept() }
         return Mutations(.many(passed), extras: mutations.extras)
     }
-}
 
-// MARK: - Values from streams and sources
-extension Node {
+    // MARK: Values from streams and sources
+
     func arrive(action: R.Action, from stage: Int, _ turn: Turn) {
         guard let transform = rules?.actions else { return }
         receive(turn) { () throws(Rejection) in
@@ -186,10 +185,9 @@ extension Node {
             turn.complain("\(path): \(error)")
         }
     }
-}
 
-// MARK: - Taps
-extension Node {
+    // MARK: Taps
+
     /// Adds `tap`; releasing the token removes it.
     func addTap(_ tap: NodeTap<R>) -> StoreToken {
         let id = orderedRules().add(tap)
@@ -222,10 +220,9 @@ extension Node {
             for tap in taps { tap.withdraw?(action) }
         }
     }
-}
 
-// MARK: - Middleware
-extension Node {
+    // MARK: Middleware
+
     /// Reads the reactor's transforms and middleware; called once, when it is mounted.
     func installPipeline() {
         let actions = reactor.transform(action: Transform())

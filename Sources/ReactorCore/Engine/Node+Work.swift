@@ -82,10 +82,9 @@ extension Node {
             ended(self, turn)
         }
     }
-}
 
-// MARK: - Start and failures
-extension Node {
+    // MARK: Start and failures
+
     /// Lets the reactor decide its start. Returns whether it asked for anything.
     func beginReactor(_ turn: Turn) -> Bool {
         guard turn.tree.isOpen else { return false }
@@ -125,10 +124,9 @@ extension Node {
             parent?.childFailed(ChildFailure(child: self, error: failure), turn)
         }
     }
-}
 
-// MARK: - Mutations from elsewhere
-extension Node {
+    // MARK: Mutations from elsewhere
+
     /// Applies a mutation that no action has decided.
     func inject(_ mutation: R.Mutation, _ turn: Turn) {
         do throws(Rejection) {

@@ -158,19 +158,16 @@ extension Tree {
             finishEmission()
         }
     }
-}
 
-extension Tree {
     /// Ends a transaction that no caller waits for.
     func finishEmission() {
         _ = turn.transaction.assignSequence()
         turn.settle(depth: 1)
         runFollowers()
     }
-}
 
-// MARK: - Several actions as one transaction
-extension Tree {
+    // MARK: Several actions as one transaction
+
     /// One action of a batch.
     package struct BatchItem {
         /// The node that the action is for.
@@ -284,10 +281,9 @@ extension Tree {
             turn.enterScope(cancel, at: item.node)
         }
     }
-}
 
-// MARK: - Actions with a cancel id
-extension Tree {
+    // MARK: Actions with a cancel id
+
     /// Like ``dispatch(to:_:from:by:ordinal:)``, for an action whose effects get the name `cancel`;
     /// first cancels the effects that run under that name. With no action bytes after `offset`, it
     /// only cancels.
@@ -314,10 +310,9 @@ extension Tree {
         if !mayWait { turn.refuseWaits(false) }
         return complete()
     }
-}
 
-// MARK: - Actions of the process itself
-extension Tree {
+    // MARK: Actions of the process itself
+
     /// Dispatches an action whose sender does not wait; a rejection goes to the log.
     func dispatch<R: Reactor>(waiting action: R.Action, to node: Node<R>) {
         do throws(Rejection) {

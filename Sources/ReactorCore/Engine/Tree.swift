@@ -154,10 +154,9 @@ extension Tree {
     ) throws(Rejection) -> LiveReactor<R> {
         try reactor(R.self, at: "\(path.path)")
     }
-}
 
-// MARK: - Mounting
-extension Tree {
+    // MARK: Mounting
+
     func mount(_ reactor: some Reactor, named name: WireKey, below parent: AnyNode) {
         let path = parent.path.appending(name)
         insert(

@@ -68,10 +68,9 @@ extension Turn {
             throw error
         }
     }
-}
 
-// MARK: - Limits of a transaction
-extension Turn {
+    // MARK: Limits of a transaction
+
     func check(_ mutationCount: Int) throws(Rejection) {
         guard mutationCount <= CoreLimits.mutationsMax else {
             throw Rejection(
@@ -90,10 +89,9 @@ extension Turn {
                         + "\(CoreLimits.cancelNameBytesMax)"))
         }
     }
-}
 
-// MARK: - Requests of a transaction
-extension Turn {
+    // MARK: Requests of a transaction
+
     /// Gives the effects of the current action the name `name`, and cancels the running effects of
     /// that name at `node` when the transaction is applied.
     func enterScope(_ name: String, at node: AnyNode) {
@@ -113,10 +111,9 @@ extension Turn {
     func askDaemon() {
         if isPreview { transaction.askDaemon() }
     }
-}
 
-// MARK: - Keyed children
-extension Turn {
+    // MARK: Keyed children
+
     /// Creates a child in a collection, in the current transaction.
     func create(_ key: WireKey, in collection: AnyNode) {
         guard collection.children[key] == nil else { return }

@@ -121,10 +121,9 @@ extension Turn {
                     + "\(CoreLimits.deltaBytesMax) fit a transaction")
         }
     }
-}
 
-// MARK: - The fast path
-extension Turn {
+    // MARK: The fast path
+
     /// Whether an action may take the fast path: no reversible transaction and no snapshot is in
     /// progress, and the node has no rules and no reacting parent.
     @inlinable
@@ -187,10 +186,9 @@ extension Turn {
         transaction.wishes.clear()
         endReversible()
     }
-}
 
-// MARK: - Reading a turn
-extension Turn {
+    // MARK: Reading a turn
+
     /// The results of a turn besides deltas; empty in most turns.
     fileprivate struct News {
         var changes: [Change] = []
@@ -260,10 +258,9 @@ extension Turn {
 
     /// The delta frames so far. *Cost*: copies them.
     package var deltaBytes: [UInt8] { deltas.value.writer.bytes }
-}
 
-// MARK: - Adding results
-extension Turn {
+    // MARK: Adding results
+
     /// Logs a failure that no client waits for.
     func complain(_ text: String) { news.complaints.append(text) }
 
@@ -312,10 +309,9 @@ extension Turn {
 
     /// Records whether the tree is close to its limit of effects.
     func setCrowded(_ isCrowded: Bool) { self.isCrowded = isCrowded }
-}
 
-// MARK: - Reactions
-extension Turn {
+    // MARK: Reactions
+
     /// Begins a reaction of `node`. Returns false beyond the limits, with a line in the log.
     func enterReaction(of node: AnyNode) -> Bool {
         if reactions.enter(in: transaction.sequence) { return true }
@@ -329,10 +325,9 @@ extension Turn {
 
     /// Whether a reaction is in progress.
     var isReacting: Bool { reactions.depth > 0 }
-}
 
-// MARK: - Turns
-extension Turn {
+    // MARK: Turns
+
     /// Connects the turn with its tree.
     func settle(in tree: Tree) { home = tree }
 

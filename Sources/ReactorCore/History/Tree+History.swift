@@ -30,10 +30,9 @@ extension Tree {
     package var staticRecords: [NodeRecord] {
         staticNodes.map { NodeRecord($0, path: $0.path, withState: false) }
     }
-}
 
-// MARK: - Tasks and ownerships
-extension Tree {
+    // MARK: Tasks and ownerships
+
     /// Moves the ids of later tasks away from those of other epochs.
     package func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
 
@@ -68,10 +67,9 @@ extension Tree {
     package func endFormerConnections() {
         for connection in ownership.connections { endConnection(connection) }
     }
-}
 
-// MARK: - Snapshots and captures
-extension Tree {
+    // MARK: Snapshots and captures
+
     /// Whether a snapshot is in progress.
     package var isSnapshotted: Bool { turn.snapshot != nil }
 
@@ -141,10 +139,9 @@ extension Tree {
     static let probedNodesMax = 16
     /// Maximum deltas searched for these nodes.
     static let probedFramesMax = 64
-}
 
-// MARK: - States from elsewhere
-extension Tree {
+    // MARK: States from elsewhere
+
     /// Replaces the state of the node at `path` with `state`. Returns the nodes that changed.
     /// Creates a missing child of a collection, with all nodes below it.
     ///

@@ -92,10 +92,9 @@ extension SagaContext {
             SagaHandle(scope: child, result: result)
         )
     }
-}
 
-// MARK: - Several sagas at once
-extension SagaContext {
+    // MARK: Several sagas at once
+
     /// Starts all members and waits for them. Returns their results, in the order of the members.
     ///
     /// If a member fails or is cancelled, the others are cancelled and its error is thrown. The
@@ -218,10 +217,9 @@ extension SagaContext {
     }
 
     private func group() -> SagaGroup<R> { SagaGroup(scope.child(.joined), self) }
-}
 
-// MARK: - Performing
-extension SagaContext {
+    // MARK: Performing
+
     /// Runs `effect` as part of this saga.
     public func perform<Output>(_ effect: some SagaEffect<R, Output>) async throws -> Output {
         try await effect.run(in: self)

@@ -16,10 +16,9 @@ extension SagaContext {
             read: { note in if case .mutation(let mutation) = note { mutation } else { nil } },
             asAction: nil)
     }
-}
 
-// MARK: - Taking actions
-extension SagaContext {
+    // MARK: Taking actions
+
     /// Takes the next action for which `match` returns a value, and returns that value.
     ///
     ///     let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
@@ -67,10 +66,9 @@ extension SagaContext {
     ) async throws -> SagaChannel<Payload> {
         try await actions.channel(of: match, capacity: capacity)
     }
-}
 
-// MARK: - Taking from a channel
-extension SagaContext {
+    // MARK: Taking from a channel
+
     /// Takes the next element of a channel; `nil` if it is closed and empty.
     public func take<Element: Sendable>(
         from channel: SagaChannel<Element>
@@ -90,10 +88,9 @@ extension SagaContext {
             return try await wait.value(within: timeout, in: runtime) { wait.give(.success(nil)) }
         }
     }
-}
 
-// MARK: - Handling actions
-extension SagaContext {
+    // MARK: Handling actions
+
     /// The function that runs for an action.
     public typealias Handler<Payload> = @Sendable (SagaContext, Payload) async throws -> Void
 

@@ -51,10 +51,9 @@ public struct SagaContext<R: Reactor>: Sendable {
 extension SagaContext {
     /// Drops the waiting actions: the next take sees actions from now on.
     public func skipToNow() { position.wakeNow() }
-}
 
-// MARK: - Reading and writing the reactor
-extension SagaContext {
+    // MARK: Reading and writing the reactor
+
     /// The current state.
     public func select() async throws -> R.State { try await select { $0 } }
 
@@ -135,10 +134,9 @@ extension SagaContext {
             }
         }
     }
-}
 
-// MARK: - Waiting for time and other code
-extension SagaContext {
+    // MARK: Waiting for time and other code
+
     /// Waits for `duration` on the tree's clock.
     public func sleep(for duration: Duration) async throws {
         try await pausing { try await runtime.clock.sleep(for: duration) }

@@ -150,10 +150,9 @@ extension Outlet {
         inFlight += actions
         invariants()
     }
-}
 
-// MARK: - Snapshots
-extension Outlet {
+    // MARK: Snapshots
+
     /// Records that a subscription waits for its snapshot.
     mutating func fallBehind() {
         if state == .current { state = .behind }
@@ -191,12 +190,11 @@ extension Outlet {
     func snapshotRoom(queueBytesMax: Int) -> Int {
         state == .lagging ? .max : queueBytesMax - updateByteCount
     }
-}
 
-// MARK: - The end of a turn
-extension Outlet {
-    /// Whether the turn's updates exceed the queue's limit. An empty queue takes updates of any
-    /// size: one turn may be larger than the limit.
+    // MARK: The end of a turn
+
+    /// Whether the turn's updates exceed what the queue may hold. Updates of any size fit an empty
+    /// queue: one turn may be larger than the limit.
     func overflows(queueBytesMax: Int) -> Bool {
         guard updateByteCount > 0, pending.hasUpdates else { return false }
         let byteCount = pending.droppableByteCount
@@ -324,12 +322,11 @@ extension Outlet {
             updateByteCount += sign * segment.cost
         }
     }
-}
 
-// MARK: - To the socket
-extension Outlet {
-    /// Whether the output of `turn` leaves before that of waiting connections: it has more than
-    /// updates, or so many updates that their memory matters.
+    // MARK: To the socket
+
+    /// Whether what `turn` has for the connection waits for no other: more than updates, or so many
+    /// of them that they would cost memory.
     func isUrgent(in turn: UInt64) -> Bool {
         urgentTurn >= turn || updateByteCount > Self.patientBytesMax
     }
@@ -377,11 +374,10 @@ extension Outlet {
 
     /// Records that the socket took all of the last write.
     mutating func endWrite() { isWriting = false }
-}
 
-// MARK: - Large answers
-extension Outlet {
-    /// Whether a large answer is in progress.
+    // MARK: Large answers
+
+    /// Whether a large answer is under way.
     var hasStreams: Bool { !streams.isEmpty }
 
     /// When the socket last took a part of the first large answer, in nanoseconds.
@@ -406,10 +402,9 @@ extension Outlet {
         }
         return writer.bytes
     }
-}
 
-// MARK: - Invariants
-extension Outlet {
+    // MARK: Invariants
+
     /// Bytes of the buffers that the queue keeps alive. *Cost*: O(segments).
     var keptByteCount: Int { queue.reduce(0) { $0 + $1.bytes.count } }
 

@@ -2,6 +2,8 @@
 enum Measure: String, Sendable {
     /// Files of a target that declare or extend one type, its own or another's.
     case filesOfType
+    /// Extensions of a type in its own target that only add members.
+    case blocksOfType
     /// Stored properties of a class, an actor or a noncopyable struct.
     case storedProperties
     /// Stored properties of such a type that other types of the target can set.
@@ -21,6 +23,8 @@ enum Measure: String, Sendable {
     func limit(fileCount: Int) -> Int {
         switch self {
         case .filesOfType: 3
+        // Two for each file: a type with more subjects than that is more than one type.
+        case .blocksOfType: 6
         case .storedProperties: 15
         case .filesInCycles: max(fileCount / 5, 2)
         case .meanings: 4
@@ -32,6 +36,7 @@ enum Measure: String, Sendable {
     var remedy: String {
         switch self {
         case .filesOfType: "give a part of it its own type, with its state, instead of a slice"
+        case .blocksOfType: "join the blocks of a file, or give a subject its own type"
         case .storedProperties: "move properties that change together into a type of their own"
         case .openProperties: "make them private, or private(set), and give the type a verb"
         case .filesInCycles: "move the type that closes the circle, or join the files"

@@ -32,10 +32,7 @@ struct CycleTests {
 
     @Test("the folders of a target have no cycle, and at most a fifth of its files are in one")
     func tree() {
-        expectNone(
-            Figure.findings(
-                Survey.current.figures(Self.figures), [.filesInCycles, .foldersInCycles],
-                notYet: NotYet.table))
+        expectNone(Figure.findings(Survey.current.figures(Self.figures)))
     }
 
     @Test("files and folders that name each other's types are found")
@@ -63,7 +60,7 @@ struct CycleTests {
                 FileParser.parse(
                     SourceFile(path: "Sources/ReactorWire/F\(number).swift", text: text))
             }
-            return Figure.findings(Self.figures(in: files), [.filesInCycles], notYet: []).count
+            return Figure.findings(Self.figures(in: files)).count
         }
         #expect(value(["struct A { let b: B }", "class B { weak var a: A? }"]) == 0)
         #expect(

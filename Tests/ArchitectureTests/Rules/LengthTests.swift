@@ -44,10 +44,7 @@ struct LengthTests {
 
     @Test("a file of less than thirty lines declares a type for other targets, or a command")
     func shortFiles() {
-        expectNone(
-            Figure.findings(
-                Survey.current.figures(Self.shortFileFigures), [.shortFiles],
-                notYet: NotYet.table))
+        expectNone(Figure.findings(Survey.current.figures(Self.shortFileFigures)))
     }
 
     @Test("no file is longer than the limit")
@@ -76,8 +73,7 @@ struct LengthTests {
         let files = texts.enumerated().map { number, text in
             FileParser.parse(SourceFile(path: "Sources/ReactorWire/F\(number).swift", text: text))
         }
-        let found = Figure.findings(
-            Self.shortFileFigures(in: files), [.shortFiles], notYet: [])
+        let found = Figure.findings(Self.shortFileFigures(in: files))
         #expect(found.count == 1)
         #expect(found.first?.what.hasSuffix(": F0, F4, F5") == true)
     }

@@ -60,9 +60,7 @@ struct MeaningTests {
 
     @Test("a function name has at most four meanings in a target")
     func tree() {
-        expectNone(
-            Figure.findings(
-                Survey.current.figures(Self.figures), [.meanings], notYet: NotYet.table))
+        expectNone(Figure.findings(Survey.current.figures(Self.figures)))
     }
 
     @Test("a name with five meanings is found; overloads and forwarders are one meaning")
@@ -72,8 +70,7 @@ struct MeaningTests {
                 "struct T\(number) {\n\(member)\n}\n"
             }
             let file = SourceFile(path: "Sources/ReactorWire/F.swift", text: text.joined())
-            return Figure.findings(
-                Self.figures(in: [FileParser.parse(file)]), [.meanings], notYet: [])
+            return Figure.findings(Self.figures(in: [FileParser.parse(file)]))
         }
         let four = ["a", "b", "c", "d"].map { "func note(\($0): Int) {}" }
         #expect(findings(four).isEmpty)

@@ -31,10 +31,7 @@ struct StateTests {
 
     @Test("a class has at most fifteen stored properties, and only the class can set them")
     func tree() {
-        expectNone(
-            Figure.findings(
-                Survey.current.figures(Self.figures), [.storedProperties, .openProperties],
-                notYet: NotYet.table))
+        expectNone(Figure.findings(Survey.current.figures(Self.figures)))
     }
 
     @Test("at most five types may have open properties, each listed with its reason")
@@ -55,11 +52,8 @@ struct StateTests {
     func planted() {
         func findings(_ text: String) -> [String] {
             let file = SourceFile(path: "Sources/ReactorWire/F.swift", text: text)
-            return Figure.findings(
-                Self.figures(in: [FileParser.parse(file)]),
-                [.storedProperties, .openProperties], notYet: []
-            )
-            .map { "\($0.line) \($0.what)" }
+            return Figure.findings(Self.figures(in: [FileParser.parse(file)]))
+                .map { "\($0.line) \($0.what)" }
         }
         let members = """
             let a = 0

@@ -113,9 +113,7 @@ struct SubjectTests {
     @Test("every type with behaviour is named by a test of its target")
     func tree() {
         expectNone(
-            Figure.findings(
-                Survey.current.figures { Self.figures(in: $0, named: Self.tests) },
-                [.untestedTypes], notYet: NotYet.table))
+            Figure.findings(Survey.current.figures { Self.figures(in: $0, named: Self.tests) }))
     }
 
     @Test("every type that a comment of a test names in double backquotes exists")
@@ -152,8 +150,7 @@ struct SubjectTests {
             SourceFile(path: "Tests/ReactorCoreTests/ATests.swift", text: "let a = Untested()\n"),
         ]
         let names = Self.names(in: tests)
-        let found = Figure.findings(
-            Self.figures(in: files, named: names, programs: []), [.untestedTypes], notYet: [])
+        let found = Figure.findings(Self.figures(in: files, named: names, programs: []))
         #expect(found.map(\.path) == ["Sources/ReactorWire/F2.swift"])
         let stale = Self.staleLinks(in: names, types: ["Linked"])
         #expect(stale.map { "\($0.line) \($0.what)" } == ["1 Gone is no type"])

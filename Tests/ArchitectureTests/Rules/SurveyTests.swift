@@ -9,9 +9,9 @@ struct SurveyTests {
         let files = Repository.current.files(in: "Sources")
         #expect(survey.rooms.values.map(\.count).reduce(0, +) == files.count)
         let report = SurveyReport(survey, Manifest(Repository.text(at: "Package.swift")))
-        #expect(report.types.contains("ReactorWire") && report.entries.contains(".meanings"))
+        #expect(report.types.contains("ReactorWire") && report.close.contains("storedProperties"))
         guard ProcessInfo.processInfo.environment["REACTORD_SURVEY"] != nil else { return }
-        let text = [report.types, report.cycles, report.products, report.entries]
+        let text = [report.types, report.cycles, report.products, report.close]
         FileHandle.standardOutput.write(Data(text.joined(separator: "\n").utf8))
     }
 

@@ -93,7 +93,8 @@ final class FileParser: SyntaxVisitor {
             isPrivate: isHidden || isAroundHidden || bodyDepth > 0,
             isNoncopyable: inherited.contains { type in
                 type.as(SuppressedTypeSyntax.self)?.type.trimmedDescription == "Copyable"
-            })
+            },
+            isConditional: !inherited.isEmpty || group?.genericWhereClause != nil)
         open.append(pieces.count)
         pieces.append(piece)
         let generics = node.asProtocol((any WithGenericParametersSyntax).self)

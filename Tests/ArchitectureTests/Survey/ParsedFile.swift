@@ -18,6 +18,8 @@ struct ParsedFile: Sendable {
         let isPrivate: Bool
         /// Whether the header suppresses `Copyable`.
         let isNoncopyable: Bool
+        /// Whether an extension adds a conformance, or holds only under a condition.
+        let isConditional: Bool
         var stored: [Stored] = []
         var functions: [Function] = []
         /// Number of choices in its functions and accessors: `if`, `guard`, `switch`, loops,

@@ -27,7 +27,8 @@ struct Survey: Sendable {
     /// The figures of all measures, in the order of the rules.
     var allFigures: [Figure] {
         let measures: [([ParsedFile]) -> [Figure]] = [
-            SpreadTests.figures, StateTests.figures, CycleTests.figures, MeaningTests.figures,
+            SpreadTests.figures, SpreadTests.blockFigures, StateTests.figures, CycleTests.figures,
+            MeaningTests.figures,
             LengthTests.shortFileFigures,
         ]
         let tests = SubjectTests.names(in: Repository.current.files(in: "Tests"))

@@ -65,13 +65,13 @@ struct SurveyReport {
             cells + [["all", "\(sum)", ""]])
     }
 
-    /// The entries that `NotYet` must have.
-    var entries: String {
-        let entries = survey.allFigures.filter { $0.value > $0.limit }.map { figure in
-            "        NotYet(.\(figure.measure.rawValue), \"\(figure.room)\", \"\(figure.subject)\", "
-                + "\(figure.value)),"
+    /// The figures that are within a tenth of their limits, or above them.
+    var close: String {
+        let rows = survey.allFigures.filter { $0.limit > 0 && 10 * $0.value > 9 * $0.limit }.map {
+            [$0.measure.rawValue, $0.room, $0.subject, "\($0.value)", "\($0.limit)"]
         }
-        return "Entries of NotYet\n\n" + entries.joined(separator: "\n") + "\n"
+        return Self.table(
+            "Figures close to their limits", ["measure", "room", "subject", "value", "limit"], rows)
     }
 
     /// A type's numbers.

@@ -4,8 +4,8 @@ import SwiftSyntaxMacros
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
-        WireCodableMacro.self, WireAliasMacro.self, WireRemovedMacro.self, ReactorMacro.self,
-        ReactsMacro.self, PathMacro.self,
+        WireCodableMacro.self, WireAliasMacro.self, WireRemovedMacro.self,
+        MemberwiseInitMacro.self, ReactorMacro.self, ReactsMacro.self, PathMacro.self,
         ReactorStateMacro.self, ReactorStateFieldMacro.self, ReactorStateMarkerMacro.self,
     ]
 }

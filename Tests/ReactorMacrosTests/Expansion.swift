@@ -11,6 +11,7 @@ var macroSpecs: [String: MacroSpec] {
             type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
         "WireAlias": MacroSpec(type: WireAliasMacro.self),
         "WireRemoved": MacroSpec(type: WireRemovedMacro.self),
+        "MemberwiseInit": MacroSpec(type: MemberwiseInitMacro.self),
         "Reactor": MacroSpec(type: ReactorMacro.self, conformances: ReactorMacro.conformances),
         "Reacts": MacroSpec(type: ReactsMacro.self),
         "path": MacroSpec(type: PathMacro.self),

@@ -1,5 +1,9 @@
 /// The shape of a wire type. `describe` sends it, tools check JSON against it, and a reactor's
 /// fingerprint is computed from it.
+///
+/// *Shape*: encoded like any choice and record, so that a tool in any language can read it:
+/// `{"array":{"integer":{"max":9,"min":0}}}`.
+@WireCodable
 public indirect enum WireSchema: Equatable, Sendable {
     case bool
     /// An integer within `min...max` (`min` is not above zero).
@@ -21,88 +25,61 @@ public indirect enum WireSchema: Equatable, Sendable {
     case reference(String)
 
     /// A struct: a map with known keys.
+    @WireCodable
+    @MemberwiseInit
     public struct Record: Equatable, Sendable {
         /// Name of the type.
         public var name: String
         /// Documentation of the type; empty if the author wrote none.
-        public var doc: String
+        public var doc: String = ""
         /// Its fields, in the order of their declaration.
         public var fields: [Field]
-
-        /// Describes a struct.
-        public init(name: String, doc: String = "", fields: [Field]) {
-            self.name = name
-            self.doc = doc
-            self.fields = fields
-        }
     }
 
     /// A field of a record, or a labelled associated value of a case.
+    @WireCodable
+    @MemberwiseInit
     public struct Field: Equatable, Sendable {
         /// Its name on the wire.
         public var name: String
         /// Its type.
         public var schema: WireSchema
         /// Whether the field may be absent: it has a default.
-        public var isOptional: Bool
+        public var isOptional: Bool = false
         /// Its documentation; empty if the author wrote none.
-        public var doc: String
+        public var doc: String = ""
         /// Other names that decoding accepts.
-        public var aliases: [String]
-
-        /// Describes a field.
-        public init(
-            name: String, schema: WireSchema, isOptional: Bool = false, doc: String = "",
-            aliases: [String] = []
-        ) {
-            self.name = name
-            self.schema = schema
-            self.isOptional = isOptional
-            self.doc = doc
-            self.aliases = aliases
-        }
+        public var aliases: [String] = []
     }
 
     /// An enum: a map with one key, the name of the case.
+    @WireCodable
+    @MemberwiseInit
     public struct Choice: Equatable, Sendable {
         /// Name of the type.
         public var name: String
         /// Documentation of the type; empty if the author wrote none.
-        public var doc: String
+        public var doc: String = ""
         /// Its cases, in the order of their declaration.
         public var cases: [Case]
-
-        /// Describes an enum.
-        public init(name: String, doc: String = "", cases: [Case]) {
-            self.name = name
-            self.doc = doc
-            self.cases = cases
-        }
     }
 
     /// One case of a choice with the form of its payload.
+    @WireCodable
+    @MemberwiseInit
     public struct Case: Equatable, Sendable {
         /// Its name on the wire.
         public var name: String
         /// The form of its payload.
         public var payload: Payload
         /// Its documentation; empty if the author wrote none.
-        public var doc: String
+        public var doc: String = ""
         /// Other names that decoding accepts.
-        public var aliases: [String]
-
-        /// Describes a case.
-        public init(
-            name: String, payload: Payload, doc: String = "", aliases: [String] = []
-        ) {
-            self.name = name
-            self.payload = payload
-            self.doc = doc
-            self.aliases = aliases
-        }
+        public var aliases: [String] = []
     }
 
     /// The forms of a case's values on the wire.
+    @WireCodable
     public enum Payload: Equatable, Sendable {
         /// `{"reset":{}}`, or `"reset"` alone.
         case none

@@ -54,6 +54,29 @@ struct WireSchemaTests {
         }
     }
 
+    @Test("the bytes of a schema are pinned: the order of keys, and every default is written")
+    func bytes() throws {
+        let pinned = #"""
+            {"choice":{"doc":"What a client asks for.","name":"Action","cases":[{"doc":"Adds.",\#
+            "name":"increment","aliases":[],"payload":{"record":[{"doc":"How many.","name":"by",\#
+            "schema":{"integer":{"max":9,"min":0}},"aliases":["amount"],"isOptional":false},\#
+            {"doc":"","name":"note","schema":{"optional":{"text":{}}},"aliases":[],\#
+            "isOptional":true}]}},{"doc":"","name":"reset","aliases":["clear"],\#
+            "payload":{"none":{}}},{"doc":"","name":"add","aliases":[],\#
+            "payload":{"single":{"float":{}}}},{"doc":"","name":"move","aliases":[],\#
+            "payload":{"tuple":[{"duration":{}},{"bytes":{}}]}},{"doc":"","name":"batch",\#
+            "aliases":[],"payload":{"single":{"array":{"reference":"Action"}}}},{"doc":"",\#
+            "name":"merge","aliases":[],"payload":{"single":{"map":{"any":{}}}}},{"doc":"",\#
+            "name":"place","aliases":[],"payload":{"single":{"record":{"doc":"","name":"Place",\#
+            "fields":[{"doc":"","name":"isOpen","schema":{"bool":{}},"aliases":[],\#
+            "isOptional":false},{"doc":"","name":"inner","schema":{"reference":"Place"},\#
+            "aliases":[],"isOptional":true}]}}}}]}}
+            """#
+        #expect(try WireValue(wireBytes: Self.action.wireBytes()).json() == pinned)
+        #expect(try WireValue(json: pinned).decoded(as: WireSchema.self) == Self.action)
+        #expect(try WireValue(json: pinned).wireBytes() == Self.action.wireBytes())
+    }
+
     @Test("W18: in a newer schema unknown fields are skipped and unknown cases refused")
     func newer() throws {
         let newer: WireValue = ["record": ["name": "A", "fields": [], "since": ["x": 1]]]

@@ -85,6 +85,7 @@ public struct Welcome: Equatable, Sendable {
 
     /// The limits of one connection.
     @WireCodable
+    @MemberwiseInit
     public struct Limits: Equatable, Sendable {
         /// Maximum body of a client's frame in bytes; the daemon's frames have at most
         /// ``WireLimits/daemonFrameBytesMax``.
@@ -95,16 +96,6 @@ public struct Welcome: Equatable, Sendable {
         public var nodesMax: UInt32
         /// Maximum subscriptions.
         public var subscriptionsMax: UInt32
-
-        /// Makes limits.
-        public init(
-            frameBytesMax: UInt32, inFlightMax: UInt32, nodesMax: UInt32, subscriptionsMax: UInt32
-        ) {
-            self.frameBytesMax = frameBytesMax
-            self.inFlightMax = inFlightMax
-            self.nodesMax = nodesMax
-            self.subscriptionsMax = subscriptionsMax
-        }
     }
 }
 

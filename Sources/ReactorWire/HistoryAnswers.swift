@@ -1,5 +1,6 @@
 /// Answer to ``Question/snapshot``.
 @WireCodable
+@MemberwiseInit
 package struct SnapshotMade: Equatable, Sendable {
     /// The journal's row of the snapshot.
     package var row: UInt64
@@ -7,17 +8,11 @@ package struct SnapshotMade: Equatable, Sendable {
     package var revision: Revision
     /// Path of the file.
     package var file: String
-
-    /// Makes an answer.
-    package init(row: UInt64, revision: Revision, file: String) {
-        self.row = row
-        self.revision = revision
-        self.file = file
-    }
 }
 
 /// Answer to ``Question/backup(to:)``.
 @WireCodable
+@MemberwiseInit
 package struct BackupMade: Equatable, Sendable {
     /// The last row in the backup.
     package var row: UInt64
@@ -25,32 +20,21 @@ package struct BackupMade: Equatable, Sendable {
     package var revision: Revision
     /// Path of the directory.
     package var directory: String
-
-    /// Makes an answer.
-    package init(row: UInt64, revision: Revision, directory: String) {
-        self.row = row
-        self.revision = revision
-        self.directory = directory
-    }
 }
 
 /// A position in a daemon's log; the next page begins after it.
 @WireCodable
+@MemberwiseInit
 public struct LogMark: Hashable, Sendable {
     /// The last row of the journal that was sent completely.
     public var row: UInt64
     /// Number of entries of the next row that were sent.
     public var skip: UInt64
-
-    /// Makes a position.
-    public init(row: UInt64, skip: UInt64) {
-        self.row = row
-        self.skip = skip
-    }
 }
 
 /// Answer to ``Question/log(path:from:after:waits:)``: the next entries, as many as fit a page.
 @WireCodable
+@MemberwiseInit
 package struct LogPage: Equatable, Sendable {
     /// The entries, in the order of the events; may be empty.
     package var entries: [LogEntry]
@@ -60,14 +44,6 @@ package struct LogPage: Equatable, Sendable {
     package var isEnd: Bool
     /// The revision after which the recorded history begins.
     package var begin: Revision
-
-    /// Makes a page.
-    package init(entries: [LogEntry], position: LogMark, isEnd: Bool, begin: Revision) {
-        self.entries = entries
-        self.position = position
-        self.isEnd = isEnd
-        self.begin = begin
-    }
 }
 
 /// A past transaction, or an action that was not applied.
@@ -107,6 +83,7 @@ public struct LogEntry: Equatable, Sendable {
 
 /// A refused action that the journal does not contain.
 @WireCodable
+@MemberwiseInit
 public struct LogOmission: Equatable, Sendable {
     /// Paths of the nodes that the action was sent to.
     public var paths: [String]
@@ -114,17 +91,11 @@ public struct LogOmission: Equatable, Sendable {
     public var byteCount: UInt64
     /// ``WireChecksum`` of the action's frame.
     public var checksum: UInt64
-
-    /// Makes an entry of its parts.
-    public init(paths: [String], byteCount: UInt64, checksum: UInt64) {
-        self.paths = paths
-        self.byteCount = byteCount
-        self.checksum = checksum
-    }
 }
 
 /// The sender of an action, as attested by the kernel.
 @WireCodable
+@MemberwiseInit
 public struct LogCaller: Equatable, Sendable {
     /// User id.
     public var uid: UInt32
@@ -132,13 +103,6 @@ public struct LogCaller: Equatable, Sendable {
     public var gid: UInt32
     /// Process id.
     public var pid: Int32
-
-    /// Makes a sender of its parts.
-    public init(uid: UInt32, gid: UInt32, pid: Int32) {
-        self.uid = uid
-        self.gid = gid
-        self.pid = pid
-    }
 }
 
 /// A past action.
@@ -146,6 +110,7 @@ public struct LogCaller: Equatable, Sendable {
 /// The daemon encodes it again in deterministic form, so that one client cannot produce a page that
 /// another cannot read.
 @WireCodable
+@MemberwiseInit
 public struct LogAction: Equatable, Sendable {
     /// The node that the action was sent to; the root for a batch that cannot be decoded.
     public var path: String
@@ -154,13 +119,6 @@ public struct LogAction: Equatable, Sendable {
     /// Whether ``action`` is a byte string of the received bytes, which are no value of the wire.
     /// Such an action was refused.
     public var isRaw = false
-
-    /// Makes an entry of its parts.
-    public init(path: String, action: WireEmbedded, isRaw: Bool = false) {
-        self.path = path
-        self.action = action
-        self.isRaw = isRaw
-    }
 
     /// Makes an entry of the received bytes: as a value if they are one, else as a byte string.
     public init(path: String, bytes: Span<UInt8>) {
@@ -179,6 +137,7 @@ public struct LogAction: Equatable, Sendable {
 
 /// A past change.
 @WireCodable
+@MemberwiseInit
 public struct LogMutation: Equatable, Sendable {
     /// The node that changed.
     public var path: String
@@ -186,17 +145,11 @@ public struct LogMutation: Equatable, Sendable {
     public var mutation: WireEmbedded
     /// Whether the change created or removed a child, instead of changing a state.
     public var isStructural: Bool
-
-    /// Makes an entry of its parts.
-    public init(path: String, mutation: WireEmbedded, isStructural: Bool) {
-        self.path = path
-        self.mutation = mutation
-        self.isStructural = isStructural
-    }
 }
 
 /// Answer to ``Question/export(path:at:skip:)``: nodes with their own states, as many as fit a page.
 @WireCodable
+@MemberwiseInit
 package struct StatePage: Equatable, Sendable {
     /// The revision of all pages.
     package var revision: Revision
@@ -204,17 +157,11 @@ package struct StatePage: Equatable, Sendable {
     package var nodes: [StateOfNode]
     /// The `skip` of the next page; `nil` after the last.
     package var next: UInt64?
-
-    /// Makes a page.
-    package init(revision: Revision, nodes: [StateOfNode], next: UInt64?) {
-        self.revision = revision
-        self.nodes = nodes
-        self.next = next
-    }
 }
 
 /// A node's own state, without those of its children.
 @WireCodable
+@MemberwiseInit
 package struct StateOfNode: Equatable, Sendable {
     /// Path of the node.
     package var path: String
@@ -222,11 +169,4 @@ package struct StateOfNode: Equatable, Sendable {
     package var reactor: String
     /// The state.
     package var state: WireEmbedded
-
-    /// Describes a node.
-    package init(path: String, reactor: String, state: WireEmbedded) {
-        self.path = path
-        self.reactor = reactor
-        self.state = state
-    }
 }

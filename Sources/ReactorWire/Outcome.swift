@@ -16,17 +16,12 @@ public enum Outcome: Equatable, Sendable {
 
 /// A later event of an action whose outcome was sent before.
 @WireCodable
+@MemberwiseInit
 package struct Notice: Equatable, Sendable {
     /// `effectFailed`, `LOOP` or `EFFECTS_LOST`; later versions may add others.
     package var code: String
     /// The event, for people to read.
     package var message: String
-
-    /// Makes a notice.
-    package init(code: String, message: String) {
-        self.code = code
-        self.message = message
-    }
 }
 
 /// The action that caused a change: the client's public number and the action's ordinal. Zeros for

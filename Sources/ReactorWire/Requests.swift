@@ -1,15 +1,14 @@
 /// Makes a node addressable by the header's `id`.
 @WireCodable
+@MemberwiseInit
 package struct Open: Equatable, Sendable {
     /// Path of the node, such as `/team/lock`.
     package var path: String
-
-    /// Makes a request for a node.
-    package init(path: String) { self.path = path }
 }
 
 /// Answers ``Open``.
 @WireCodable
+@MemberwiseInit
 package struct Opened: Equatable, Sendable {
     /// The reactor's type, by the author's name.
     package var reactor: String
@@ -17,17 +16,11 @@ package struct Opened: Equatable, Sendable {
     package var fingerprint: UInt64
     /// Sequence of the last change of the node or of a node below it.
     package var sequence: UInt64
-
-    /// Makes an answer.
-    package init(reactor: String, fingerprint: UInt64, sequence: UInt64) {
-        self.reactor = reactor
-        self.fingerprint = fingerprint
-        self.sequence = sequence
-    }
 }
 
 /// Conditions and options of an action.
 @WireCodable
+@MemberwiseInit
 public struct DispatchOptions: Equatable, Sendable {
     /// Apply only if the node is still at this revision.
     public var expected: Revision?
@@ -39,17 +32,6 @@ public struct DispatchOptions: Equatable, Sendable {
     public var cancel: String?
     /// The durability that the outcome must confirm, if more than the daemon's default.
     public var ack: AckLevel?
-
-    /// Makes options; by default none.
-    public init(
-        expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil,
-        ack: AckLevel? = nil
-    ) {
-        self.expected = expected
-        self.deadline = deadline
-        self.cancel = cancel
-        self.ack = ack
-    }
 }
 
 /// The durability of an action when the daemon sends its outcome.
@@ -63,6 +45,7 @@ public enum AckLevel: String, CaseIterable, Sendable {
 
 /// Requests a slice: its state now and every change.
 @WireCodable
+@MemberwiseInit
 package struct Subscribe: Equatable, Sendable {
     /// Path of a node; in value mode, followed by a path into its state.
     package var path: String
@@ -73,17 +56,6 @@ package struct Subscribe: Equatable, Sendable {
     /// Whether the daemon may send only the changes of a value that the client has: see
     /// ``FrameFlags/patch``.
     package var patches: Bool = false
-
-    /// Makes a request for a slice.
-    package init(
-        path: String, mode: SubscriptionMode = .value, from: Revision? = nil,
-        patches: Bool = false
-    ) {
-        self.path = path
-        self.mode = mode
-        self.from = from
-        self.patches = patches
-    }
 }
 
 /// How the daemon keeps a slice up to date.
@@ -97,6 +69,7 @@ public enum SubscriptionMode: String, CaseIterable, Sendable {
 
 /// Answers ``Subscribe``.
 @WireCodable
+@MemberwiseInit
 package struct Subscribed: Equatable, Sendable {
     /// The start of the slice: nothing to send, the deltas since ``Subscribe/from``, or a snapshot.
     package var start: Start
@@ -109,17 +82,6 @@ package struct Subscribed: Equatable, Sendable {
     /// Whether the shown value depends on more than the node's state: a client that shows the same
     /// must follow the value, not the mutations.
     package var byValue: Bool = false
-
-    /// Makes an answer.
-    package init(
-        start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64, byValue: Bool = false
-    ) {
-        self.start = start
-        self.reactor = reactor
-        self.fingerprint = fingerprint
-        self.sequence = sequence
-        self.byValue = byValue
-    }
 
     /// The first frames of a subscription.
     @WireCodable
@@ -182,21 +144,17 @@ public enum Question: Equatable, Sendable {
 
 /// Answer to ``Question/checksum(path:mode:)``.
 @WireCodable
+@MemberwiseInit
 package struct SliceChecksum: Equatable, Sendable {
     /// The revision of the whole tree to which the checksum refers: that of the turn's mark.
     package var revision: Revision
     /// ``WireChecksum`` of the body of a snapshot, or a value, of the slice.
     package var checksum: UInt64
-
-    /// Makes an answer.
-    package init(revision: Revision, checksum: UInt64) {
-        self.revision = revision
-        self.checksum = checksum
-    }
 }
 
 /// Answer to ``Question/describe(path:)``.
 @WireCodable
+@MemberwiseInit
 public struct NodeDescription: Equatable, Sendable {
     /// Path of the node.
     public var path: String
@@ -216,26 +174,11 @@ public struct NodeDescription: Equatable, Sendable {
     public var reply: WireSchema?
     /// Names of the nodes below it.
     public var children: [String]
-
-    /// Makes a description of its parts.
-    public init(
-        path: String, reactor: String, doc: String, fingerprint: UInt64, action: WireSchema,
-        state: WireSchema, mutation: WireSchema, reply: WireSchema?, children: [String]
-    ) {
-        self.path = path
-        self.reactor = reactor
-        self.doc = doc
-        self.fingerprint = fingerprint
-        self.action = action
-        self.state = state
-        self.mutation = mutation
-        self.reply = reply
-        self.children = children
-    }
 }
 
 /// One node in the answer to ``Question/tree``.
 @WireCodable
+@MemberwiseInit
 public struct TreeEntry: Equatable, Sendable {
     /// Path of the node.
     public var path: String
@@ -243,11 +186,4 @@ public struct TreeEntry: Equatable, Sendable {
     public var reactor: String
     /// Sequence of the last change of the node or of a node below it.
     public var sequence: UInt64
-
-    /// Makes an entry of its parts.
-    public init(path: String, reactor: String, sequence: UInt64) {
-        self.path = path
-        self.reactor = reactor
-        self.sequence = sequence
-    }
 }

@@ -168,6 +168,7 @@ extension Lock {
 extension Lock {
     /// A client that holds the lock or waits for it, as attested by the kernel.
     @WireCodable
+    @MemberwiseInit
     public struct Client: Equatable, Sendable {
         /// Number of its connection.
         public var connection: UInt64
@@ -176,13 +177,6 @@ extension Lock {
         /// Its process id.
         public var pid: Int32
 
-        /// Makes a client of its parts.
-        public init(connection: UInt64, uid: UInt32, pid: Int32) {
-            self.connection = connection
-            self.uid = uid
-            self.pid = pid
-        }
-
         init(_ caller: Caller) {
             self.init(connection: caller.connection, uid: caller.uid, pid: caller.pid)
         }
@@ -190,31 +184,21 @@ extension Lock {
 
     /// The holder of the lock.
     @WireCodable
+    @MemberwiseInit
     public struct Holder: Equatable, Sendable {
         /// The token of this grant.
         public var token: UInt64
         /// The client.
         public var client: Client
-
-        /// Makes a holder of its parts.
-        public init(token: UInt64, client: Client) {
-            self.token = token
-            self.client = client
-        }
     }
 
     /// A client that waits for the lock.
     @WireCodable
+    @MemberwiseInit
     public struct Waiter: Equatable, Sendable {
         /// The ticket that answers its `acquire`.
         public var ticket: ReplyTicket
         /// The client.
         public var client: Client
-
-        /// Makes a waiter of its parts.
-        public init(ticket: ReplyTicket, client: Client) {
-            self.ticket = ticket
-            self.client = client
-        }
     }
 }

@@ -35,6 +35,7 @@ public struct Presence {
 
     /// A present connection.
     @WireCodable
+    @MemberwiseInit
     public struct Member: Equatable, Sendable {
         /// The user id, as attested by the kernel.
         public var uid: UInt32
@@ -42,13 +43,6 @@ public struct Presence {
         public var pid: Int32
         /// Information that the member gives about itself.
         public var info: WireValue = .null
-
-        /// Makes a member of its parts.
-        public init(uid: UInt32, pid: Int32, info: WireValue = .null) {
-            self.uid = uid
-            self.pid = pid
-            self.info = info
-        }
     }
 
     /// The state of a presence.

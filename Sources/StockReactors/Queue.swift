@@ -188,6 +188,7 @@ extension Queue {
 extension Queue {
     /// A waiting or failed job.
     @WireCodable
+    @MemberwiseInit
     public struct Job: Equatable, Sendable {
         /// Its number; later jobs have higher ones.
         public var id: UInt64
@@ -195,17 +196,11 @@ extension Queue {
         public var job: WireValue
         /// Number of its failures.
         public var failures: Int = 0
-
-        /// Makes a job of its parts.
-        public init(id: UInt64, job: WireValue, failures: Int = 0) {
-            self.id = id
-            self.job = job
-            self.failures = failures
-        }
     }
 
     /// A worker, as attested by the kernel.
     @WireCodable
+    @MemberwiseInit
     public struct Client: Equatable, Sendable {
         /// Number of its connection.
         public var connection: UInt64
@@ -214,13 +209,6 @@ extension Queue {
         /// Its process id.
         public var pid: Int32
 
-        /// Makes a worker of its parts.
-        public init(connection: UInt64, uid: UInt32, pid: Int32) {
-            self.connection = connection
-            self.uid = uid
-            self.pid = pid
-        }
-
         init(_ caller: Caller) {
             self.init(connection: caller.connection, uid: caller.uid, pid: caller.pid)
         }
@@ -228,6 +216,7 @@ extension Queue {
 
     /// A job that a worker has claimed.
     @WireCodable
+    @MemberwiseInit
     public struct Claim: Equatable, Sendable {
         /// The job's data, as pushed.
         public var job: WireValue
@@ -235,13 +224,6 @@ extension Queue {
         public var failures: Int
         /// The worker.
         public var client: Client
-
-        /// Makes a claim of its parts.
-        public init(job: WireValue, failures: Int, client: Client) {
-            self.job = job
-            self.failures = failures
-            self.client = client
-        }
     }
 }
 

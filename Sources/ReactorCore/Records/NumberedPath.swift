@@ -1,16 +1,11 @@
 /// The number of a node in a tree's history, with its path.
 @WireCodable
+@MemberwiseInit
 package struct NumberedPath: Equatable, Sendable {
     /// ``AnyNode/number``.
     package var number: UInt32
     /// The node's path from the root; for a node below a new child, the path from that child.
     package var path: SlicePath
-
-    /// Makes an entry of its parts.
-    package init(number: UInt32, path: SlicePath) {
-        self.number = number
-        self.path = path
-    }
 }
 
 /// A change of the tree, as a structural delta of a collection carries it.

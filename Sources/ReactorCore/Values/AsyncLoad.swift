@@ -36,18 +36,13 @@ extension AsyncLoad: Hashable where Value: Hashable, Failure: Hashable {}
 
 /// An error that can be part of a state and be encoded: a code for programs, a message for people.
 @WireCodable
+@MemberwiseInit
 public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Name of the condition, such as `notFound`. An error of another type has its type's name
     /// here.
     public var code: String
     /// What failed, for people.
     public var message: String
-
-    /// Makes an error of its parts.
-    public init(code: String, message: String) {
-        self.code = code
-        self.message = message
-    }
 
     /// Converts any error: its type's name becomes the code, its text the message.
     public init(_ error: any Error) {

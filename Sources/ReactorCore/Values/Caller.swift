@@ -40,17 +40,12 @@ public struct OwnedKeys: Sendable {
 
 /// The right to answer an action later; the reactor that owes the answer keeps it in its state.
 @WireCodable
+@MemberwiseInit
 public struct ReplyTicket: Hashable, Sendable {
     /// The client's public number.
     public var client: UInt64
     /// The number that the client gave to the action.
     public var ordinal: UInt64
-
-    /// Names the action to be answered.
-    public init(client: UInt64, ordinal: UInt64) {
-        self.client = client
-        self.ordinal = ordinal
-    }
 }
 
 /// The answer to an action whose reply was deferred.

@@ -5,40 +5,33 @@ private struct CountedForm<Value: WireCodable> {
     var value: Value
 }
 
-extension Pulse: WireCodable where Value: WireCodable {
-    public func encode(into writer: inout WireWriter) {
-        CountedForm(count: count, value: value).encode(into: &writer)
+// The coding of ``Pulse`` and ``Stamped``; only the decoders differ.
+extension Counted where Self: WireCodable, Value: WireCodable {
+    private var form: CountedForm<Value> { CountedForm(count: count, value: value) }
+
+    public func encode(into writer: inout WireWriter) { form.encode(into: &writer) }
+
+    public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
+        form.encode(at: path, into: &writer)
     }
 
+    public static var wireSchema: WireSchema { CountedForm<Value>.wireSchema }
+}
+
+extension Pulse: WireCodable where Value: WireCodable {
     public static func decode(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> Pulse {
         let form = try CountedForm<Value>.decode(bytes, &cursor)
         return Pulse(value: form.value, count: form.count)
     }
-
-    public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
-        CountedForm(count: count, value: value).encode(at: path, into: &writer)
-    }
-
-    public static var wireSchema: WireSchema { CountedForm<Value>.wireSchema }
 }
 
 extension Stamped: WireCodable where Value: WireCodable {
-    public func encode(into writer: inout WireWriter) {
-        CountedForm(count: count, value: value).encode(into: &writer)
-    }
-
     public static func decode(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> Stamped {
         let form = try CountedForm<Value>.decode(bytes, &cursor)
         return Stamped(value: form.value, count: form.count)
     }
-
-    public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
-        CountedForm(count: count, value: value).encode(at: path, into: &writer)
-    }
-
-    public static var wireSchema: WireSchema { CountedForm<Value>.wireSchema }
 }

@@ -7,30 +7,23 @@ struct WishesTests {
     @Test("each request makes the wishes non-empty, and clearing drops it")
     func requests() {
         let node = Node(Tally(), number: 7, path: .root, parent: nil)
-        let requests: [(String, (inout Wishes) -> Void)] = [
-            ("reply", { $0.reply(with: WireEmbedded(1)) }),
-            ("deferral", { $0.deferReply() }),
-            ("acceptance", { $0.accept() }),
-            ("follower", { $0.follow(.root, WireEmbedded(1)) }),
-            (
-                "ownership",
-                { $0.change(OwnershipFact.disown(node: 7, key: "a", connection: 1)) }
-            ),
-            ("task", { $0.change(TaskFact.done(node: 7, name: "a")) }),
-            (
-                "cancellation",
-                { $0.cancel(EffectCancellation(node: 7, selection: .all, last: 1)) }
-            ),
-            ("effect", { $0.cancel(EffectID(node: 7, number: 1)) }),
-            ("removal", { $0.leave(node) }),
+        let outcome = Outcome.rejected(code: "NO", message: "")
+        let requests: [Wishes.Request] = [
+            .reply(WireEmbedded(1)), .deferredReply, .acceptance,
+            .answer(Resolution(ticket: ReplyTicket(client: 1, ordinal: 1), outcome: outcome)),
+            .follower(.root, WireEmbedded(1)),
+            .ownership(.disown(node: 7, key: "a", connection: 1)),
+            .task(.done(node: 7, name: "a")),
+            .cancellation(EffectCancellation(node: 7, selection: .all, last: 1)),
+            .end(EffectID(node: 7, number: 1)), .removal(node),
         ]
-        for (name, request) in requests {
+        for request in requests {
             var wishes = Wishes()
-            #expect(wishes.isEmpty && wishes.invariants(), "\(name)")
-            request(&wishes)
-            #expect(!wishes.isEmpty && wishes.invariants(), "\(name)")
+            #expect(wishes.isEmpty && wishes.invariants(), "\(request)")
+            wishes.request(request)
+            #expect(!wishes.isEmpty && wishes.invariants(), "\(request)")
             wishes.clear()
-            #expect(wishes.isEmpty && wishes.invariants(), "\(name)")
+            #expect(wishes.isEmpty && wishes.invariants(), "\(request)")
         }
     }
 }

@@ -119,8 +119,8 @@ extension CollectionNode {
                 throw Rejection(
                     "not_leased", "\(path.appending(key)) is not leased by this connection")
             }
-            turn.transaction.wishes.change(
-                .disown(node: number, key: key, connection: connection))
+            turn.transaction.wishes.request(
+                .ownership(.disown(node: number, key: key, connection: connection)))
             endLease(key, connection, turn)
         }
     }
@@ -140,9 +140,11 @@ extension CollectionNode {
             turn.create(key, in: self)
         }
         leases?.hold(key, by: connection, definesLifecycle: definesLifecycle)
-        turn.transaction.wishes.change(
-            .own(
-                node: number, key: key, connection: connection, definesLifecycle: definesLifecycle))
+        turn.transaction.wishes.request(
+            .ownership(
+                .own(
+                    node: number, key: key, connection: connection,
+                    definesLifecycle: definesLifecycle)))
     }
 
     // Only the parent removes such a child, and it may not know that the child exists.

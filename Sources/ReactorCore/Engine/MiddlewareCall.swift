@@ -83,7 +83,7 @@ final class MiddlewareRun<R: Reactor> {
     /// Makes the dispatched actions followers of the observed one.
     func end(_ path: SlicePath, _ turn: Turn) {
         isOver = true
-        for action in outlet.end() { turn.transaction.wishes.follow(path, action) }
+        for action in outlet.end() { turn.transaction.wishes.request(.follower(path, action)) }
     }
 }
 

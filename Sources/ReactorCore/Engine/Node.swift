@@ -220,7 +220,7 @@ extension Node {
         for effect in effects {
             let isEnded = effect.until?(action) ?? false
             if isEnded || ends(effect.cause, action) {
-                turn.transaction.wishes.cancel(effect.id)
+                turn.transaction.wishes.request(.end(effect.id))
             }
         }
     }

@@ -85,14 +85,14 @@ public struct ReactorContext<R: Reactor> {
 
     /// Answers the action with a reply, besides "applied".
     public func reply(_ reply: R.Reply) {
-        turn.transaction.wishes.reply(with: WireEmbedded(reply))
+        turn.transaction.wishes.request(.reply(WireEmbedded(reply)))
     }
 
     /// Defers the answer and returns the ticket for it, which the reactor keeps in its state. The
     /// action itself is applied now.
     public func deferReply() -> ReplyTicket {
         turn.askDaemon()
-        turn.transaction.wishes.deferReply()
+        turn.transaction.wishes.request(.deferredReply)
         let origin = turn.transaction.origin
         return ReplyTicket(client: origin.client, ordinal: origin.ordinal)
     }
@@ -117,14 +117,16 @@ public struct ReactorContext<R: Reactor> {
 
     /// Unties `key` from the connection numbered `connection`.
     public func disown(_ key: WireKey, connection: UInt64) {
-        turn.transaction.wishes.change(
-            .disown(node: node.number, key: key, connection: connection))
+        turn.transaction.wishes.request(
+            .ownership(.disown(node: node.number, key: key, connection: connection)))
     }
 
     /// Ties `key` to another connection, such as the next in line.
     public func own(_ key: WireKey, connection: UInt64) {
-        turn.transaction.wishes.change(
-            .own(node: node.number, key: key, connection: connection, definesLifecycle: nil))
+        turn.transaction.wishes.request(
+            .ownership(
+                .own(
+                    node: node.number, key: key, connection: connection, definesLifecycle: nil)))
     }
 
     // MARK: Followers
@@ -132,11 +134,11 @@ public struct ReactorContext<R: Reactor> {
     /// Dispatches an action to the node at `path` as a separate transaction, after this one is
     /// complete and before any other client's action.
     public func dispatch(_ path: SlicePath, _ action: some WireCodable) {
-        turn.transaction.wishes.follow(path, WireEmbedded(action))
+        turn.transaction.wishes.request(.follower(path, WireEmbedded(action)))
     }
 
     /// Dispatches another action to this reactor, after this one is complete.
     public func dispatch(_ action: R.Action) {
-        turn.transaction.wishes.follow(node.path, WireEmbedded(action))
+        turn.transaction.wishes.request(.follower(node.path, WireEmbedded(action)))
     }
 }

@@ -34,17 +34,19 @@ final class TaskRunner {
         guard !turn.isPreview else { return }
         let number = node.number
         switch wish {
-        case .drop(let name): turn.transaction.wishes.change(.done(node: number, name: name))
+        case .drop(let name):
+            turn.transaction.wishes.request(.task(.done(node: number, name: name)))
         case .effect(let name, let payload):
-            turn.transaction.wishes.change(
-                TaskFact.effect(node: number, name: name, id: table.newID(), payload: payload))
+            turn.transaction.wishes.request(
+                .task(.effect(node: number, name: name, id: table.newID(), payload: payload)))
         case .timer(let name, let span, let isPeriodic, let catchUp, let action):
             let span = span.milliseconds
-            turn.transaction.wishes.change(
-                TaskFact.timer(
-                    node: number, name: name, id: table.newID(),
-                    planned: environment.wallClock() + span, span: span,
-                    period: isPeriodic ? span : nil, catchUp: catchUp, action: action))
+            turn.transaction.wishes.request(
+                .task(
+                    .timer(
+                        node: number, name: name, id: table.newID(),
+                        planned: environment.wallClock() + span, span: span,
+                        period: isPeriodic ? span : nil, catchUp: catchUp, action: action)))
         }
     }
 

@@ -67,17 +67,15 @@ struct Transaction {
     // MARK: Answers
 
     mutating func answer(_ ticket: ReplyTicket, reply: WireEmbedded) {
-        wishes.answer(
-            Resolution(
-                ticket: ticket,
-                outcome: .applied(sequence: sequence, reply: reply, ownerEnded: false)))
+        answer(ticket, with: .applied(sequence: sequence, reply: reply, ownerEnded: false))
     }
 
     mutating func refuse(_ ticket: ReplyTicket, _ rejection: Rejection) {
-        wishes.answer(
-            Resolution(
-                ticket: ticket,
-                outcome: .rejected(code: rejection.code, message: rejection.message)))
+        answer(ticket, with: .rejected(code: rejection.code, message: rejection.message))
+    }
+
+    private mutating func answer(_ ticket: ReplyTicket, with outcome: Outcome) {
+        wishes.request(.answer(Resolution(ticket: ticket, outcome: outcome)))
     }
 
     // MARK: End

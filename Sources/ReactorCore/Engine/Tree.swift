@@ -193,7 +193,7 @@ extension Tree {
         for child in node.orderedChildren { unmount(child) }
         node.setGone(true)
         unlist(node)
-        turn.transaction.wishes.leave(node)
+        turn.transaction.wishes.request(.removal(node))
     }
 
     /// Restores a node with all nodes below it after ``unmount(_:)``.

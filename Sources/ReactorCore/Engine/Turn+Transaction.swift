@@ -102,9 +102,10 @@ extension Turn {
 
     /// Cancels effects of a node if the current transaction is applied.
     func cancel(_ selection: EffectSelection, of node: UInt32, upTo last: UInt64? = nil) {
-        transaction.wishes.cancel(
-            EffectCancellation(
-                node: node, selection: selection, last: last ?? tree.effects.lastNumber))
+        transaction.wishes.request(
+            .cancellation(
+                EffectCancellation(
+                    node: node, selection: selection, last: last ?? tree.effects.lastNumber)))
     }
 
     /// Records that the current decision read information that only the daemon has.

@@ -25,56 +25,44 @@ struct Wishes {
     /// Nodes that the transaction removes.
     private(set) var leaving: [AnyNode] = []
 
-    mutating func reply(with reply: WireEmbedded) {
-        isEmpty = false
-        self.reply = reply
+    /// One request.
+    enum Request {
+        /// Answers the current action with a reply, besides "applied".
+        case reply(WireEmbedded)
+        /// Answers the current action later.
+        case deferredReply
+        /// Reports the current action as accepted: it went into a stream.
+        case acceptance
+        /// Answers an earlier action whose reply was deferred.
+        case answer(Resolution)
+        /// Dispatches an action after the transaction.
+        case follower(SlicePath, WireEmbedded)
+        case ownership(OwnershipFact)
+        case task(TaskFact)
+        /// Cancels a selection of effects.
+        case cancellation(EffectCancellation)
+        /// Cancels one effect.
+        case end(EffectID)
+        /// Makes the removal of a node final.
+        case removal(AnyNode)
     }
 
-    mutating func deferReply() {
+    // Inlined, so that the case costs nothing: the callers name it.
+    @inline(__always)
+    mutating func request(_ request: Request) {
         isEmpty = false
-        isReplyDeferred = true
-    }
-
-    mutating func accept() {
-        isEmpty = false
-        isAccepted = true
-    }
-
-    mutating func answer(_ resolution: Resolution) {
-        isEmpty = false
-        answers.append(resolution)
-    }
-
-    /// Adds an action to dispatch after the transaction.
-    mutating func follow(_ path: SlicePath, _ action: WireEmbedded) {
-        isEmpty = false
-        followers.append((path, action))
-    }
-
-    mutating func change(_ fact: OwnershipFact) {
-        isEmpty = false
-        ownerships.append(fact)
-    }
-
-    mutating func change(_ fact: TaskFact) {
-        isEmpty = false
-        tasks.append(fact)
-    }
-
-    mutating func cancel(_ cancellation: EffectCancellation) {
-        isEmpty = false
-        cancellations.append(cancellation)
-    }
-
-    mutating func cancel(_ id: EffectID) {
-        isEmpty = false
-        cancelled.append(id)
-    }
-
-    /// Adds a node whose removal becomes final with the transaction.
-    mutating func leave(_ node: AnyNode) {
-        isEmpty = false
-        leaving.append(node)
+        switch request {
+        case .reply(let reply): self.reply = reply
+        case .deferredReply: isReplyDeferred = true
+        case .acceptance: isAccepted = true
+        case .answer(let resolution): answers.append(resolution)
+        case .follower(let path, let action): followers.append((path, action))
+        case .ownership(let fact): ownerships.append(fact)
+        case .task(let fact): tasks.append(fact)
+        case .cancellation(let cancellation): cancellations.append(cancellation)
+        case .end(let id): cancelled.append(id)
+        case .removal(let node): leaving.append(node)
+        }
     }
 
     /// Drops all requests, and keeps the capacities.

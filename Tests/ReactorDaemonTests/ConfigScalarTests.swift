@@ -15,22 +15,26 @@ struct ConfigScalarTests {
 
     @Test("a value is read as its key's type, quoted or not")
     func reads() throws {
-        #expect(try scalar("12").count(in: 0...12) == 12)
-        #expect(try scalar("'12'").count(in: 12...13) == 12)
-        #expect(try scalar("2KiB").byteSize(in: 0...2_048) == 2_048)
-        #expect(try scalar("\"3ms\"").duration(in: .zero ... .seconds(1)) == .milliseconds(3))
+        #expect(try scalar("12").quantity(.count, in: 0...12) == 12)
+        #expect(try scalar("'12'").quantity(.count, in: 12...13) == 12)
+        #expect(try scalar("2KiB").quantity(.byteSize, in: 0...2_048) == 2_048)
+        let second = Duration.zero ... .seconds(1)
+        #expect(try scalar("\"3ms\"").quantity(.duration, in: second) == .milliseconds(3))
         #expect(try scalar("a b").text(expected: "words") == "a b")
     }
 
     @Test("a range includes its bounds; a value beyond is reported with the range")
     func ranges() throws {
-        #expect(refusal { try scalar("13").count(in: 1...12) }.hasSuffix("1 to 12, got \"13\""))
-        #expect(refusal { try scalar("0").count(in: 1...12) }.hasSuffix("1 to 12, got \"0\""))
+        for count in ["13", "0"] {
+            #expect(
+                refusal { try scalar(count).quantity(.count, in: 1...12) }
+                    .hasSuffix("1 to 12, got \"\(count)\""))
+        }
         #expect(
-            refusal { try scalar("2MB").byteSize(in: 1...1 << 20) }
+            refusal { try scalar("2MB").quantity(.byteSize, in: 1...1 << 20) }
                 .hasSuffix("1 to 1MiB, got \"2MB\""))
         #expect(
-            refusal { try scalar("2s").duration(in: .zero ... .seconds(1)) }
+            refusal { try scalar("2s").quantity(.duration, in: .zero ... .seconds(1)) }
                 .hasSuffix("0 to 1s, got \"2s\""))
     }
 
@@ -40,7 +44,8 @@ struct ConfigScalarTests {
             refusal { try scalar("!!binary counter").text(expected: "words") }
                 == "r.yaml:1:6: key: expected words, got !!binary data")
         #expect(
-            refusal { try scalar("!!binary 12").count(in: 0...99) }.contains("got !!binary data"))
+            refusal { try scalar("!!binary 12").quantity(.count, in: 0...99) }
+                .contains("got !!binary data"))
     }
 
     @Test("a missing value is reported at the key, any other at the value")

@@ -31,10 +31,13 @@ struct ConfigLimits {
         }
         let scalar = ConfigScalar(entry, in: section.document)
         switch limit.slot {
-        case .count(let path, let range): limits[keyPath: path] = try scalar.count(in: range)
-        case .bytes(let path, let range): limits[keyPath: path] = try scalar.byteSize(in: range)
+        case .count(let path, let range):
+            limits[keyPath: path] = try scalar.quantity(.count, in: range)
+        case .bytes(let path, let range):
+            limits[keyPath: path] = try scalar.quantity(.byteSize, in: range)
         case .duration(let path, let range):
-            limits[keyPath: path] = UInt64(try scalar.duration(in: range) / .nanoseconds(1))
+            let duration = try scalar.quantity(.duration, in: range)
+            limits[keyPath: path] = UInt64(duration / .nanoseconds(1))
         }
         written[entry.name] = entry
     }

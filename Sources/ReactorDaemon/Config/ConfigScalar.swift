@@ -1,4 +1,3 @@
-import ReactorWire
 import ReactorYAML
 
 /// The scalar value of a key, converted to the type that the key requires.
@@ -14,43 +13,12 @@ struct ConfigScalar {
             ConfigValue.isNothing(entry.value) ? entry.location : document.location(of: entry.value)
     }
 
-    /// Returns a whole number.
-    func count(in range: ClosedRange<Int>) throws(ConfigProblem) -> Int {
-        guard let count = Int(try text(expected: "a whole number")) else {
-            throw problem(expected: "a whole number")
-        }
-        guard range.contains(count) else {
-            throw problem(expected: "\(range.lowerBound) to \(range.upperBound)")
-        }
-        return count
-    }
-
-    /// Returns a number of bytes, written with or without a unit.
-    func byteSize(in range: ClosedRange<Int>) throws(ConfigProblem) -> Int {
-        let expectation = ByteSizeText.expectation
-        guard let bytes = ByteSizeText.parse(try text(expected: expectation)) else {
-            throw problem(expected: expectation)
-        }
-        guard range.contains(bytes) else {
-            throw problem(
-                expected: ByteSizeText.format(range.lowerBound) + " to "
-                    + ByteSizeText.format(range.upperBound))
-        }
-        return bytes
-    }
-
-    /// Returns a duration, written with its unit.
-    func duration(in range: ClosedRange<Duration>) throws(ConfigProblem) -> Duration {
-        let expectation = DurationText.expectation
-        guard let duration = DurationText.parse(try text(expected: expectation)) else {
-            throw problem(expected: expectation)
-        }
-        guard range.contains(duration) else {
-            throw problem(
-                expected: DurationText.format(range.lowerBound) + " to "
-                    + DurationText.format(range.upperBound))
-        }
-        return duration
+    /// Returns the quantity that the scalar states.
+    func quantity<Value>(
+        _ form: ConfigQuantity<Value>, in range: ClosedRange<Value>
+    ) throws(ConfigProblem) -> Value {
+        let text = try text(expected: form.expectation)
+        return try form.quantity(of: text, in: range) { problem(expected: $0) }
     }
 
     /// Returns the text of the scalar.

@@ -107,7 +107,7 @@ public struct DaemonConfig: Equatable, Sendable {
             let section = try ConfigSection(entry, in: document, expected: "`spin:`")
             try read(section, "spin", problems: &problems) {
                 (config, scalar) throws(ConfigProblem) in
-                config.spin = try scalar.duration(in: .zero...Self.spinMax)
+                config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
             }
         case "limits":
             let read = ConfigLimits(

@@ -73,14 +73,17 @@ struct ConfigData {
         switch entry.name {
         case "directory": data.directory = try Self.directory(scalar)
         case "durability": data.durability = try Self.durability(scalar)
-        case "snapshotBytes": data.snapshotBytes = try scalar.byteSize(in: Self.byteRange)
+        case "snapshotBytes":
+            data.snapshotBytes = try scalar.quantity(.byteSize, in: Self.byteRange)
         case "snapshotInterval":
-            data.snapshotInterval = try scalar.duration(in: Self.durationRange)
+            data.snapshotInterval = try scalar.quantity(.duration, in: Self.durationRange)
         case "keepDuration":
-            data.keepDuration = try scalar.duration(in: .zero...Self.durationRange.upperBound)
-        case "keepBytes": data.keepBytes = try scalar.byteSize(in: 0...Self.byteRange.upperBound)
+            data.keepDuration = try scalar.quantity(
+                .duration, in: .zero...Self.durationRange.upperBound)
+        case "keepBytes":
+            data.keepBytes = try scalar.quantity(.byteSize, in: 0...Self.byteRange.upperBound)
         case "reserveBytes":
-            data.reserveBytes = try scalar.byteSize(in: 0...Self.byteRange.upperBound)
+            data.reserveBytes = try scalar.quantity(.byteSize, in: 0...Self.byteRange.upperBound)
         case "dropped": data.dropped = try Self.paths(scalar)
         default: throw section.unknown(entry, known: Self.keys)
         }

@@ -84,46 +84,14 @@ public struct ReactorOptions {
         _ name: String, default fallback: Duration,
         in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400)
     ) throws(ConfigProblem) -> Duration {
-        guard let value = value(name) else { return fallback }
-        let text: String? =
-            switch value {
-            case .text(let text): text
-            case .integer(let integer): "\(integer)"
-            default: nil
-            }
-        guard let duration = text.flatMap(DurationText.parse) else {
-            throw wrong(name, expected: DurationText.expectation, got: value)
-        }
-        guard range.contains(duration) else {
-            throw wrong(
-                name,
-                expected: DurationText.format(range.lowerBound) + " to "
-                    + DurationText.format(range.upperBound), got: value)
-        }
-        return duration
+        try quantity(name, .duration, default: fallback, in: range)
     }
 
     /// Returns a number of bytes such as `1MiB`, or the default if the option is absent.
     public mutating func byteSize(
         _ name: String, default fallback: Int, in range: ClosedRange<Int> = 0 ... .max
     ) throws(ConfigProblem) -> Int {
-        guard let value = value(name) else { return fallback }
-        let text: String? =
-            switch value {
-            case .text(let text): text
-            case .integer(let integer): "\(integer)"
-            default: nil
-            }
-        guard let bytes = text.flatMap(ByteSizeText.parse) else {
-            throw wrong(name, expected: ByteSizeText.expectation, got: value)
-        }
-        guard range.contains(bytes) else {
-            throw wrong(
-                name,
-                expected: ByteSizeText.format(range.lowerBound) + " to "
-                    + ByteSizeText.format(range.upperBound), got: value)
-        }
-        return bytes
+        try quantity(name, .byteSize, default: fallback, in: range)
     }
 
     /// Returns the option's value of any type, or nil if it is absent.
@@ -144,6 +112,23 @@ public struct ReactorOptions {
             .unknown(
                 "option of kind \(spec.kind ?? "none")", name, known: asked, key: spec.key,
                 at: location(name))
+        }
+    }
+
+    /// Returns the quantity that the option states as text or as a bare number.
+    private mutating func quantity<Value>(
+        _ name: String, _ form: ConfigQuantity<Value>, default fallback: Value,
+        in range: ClosedRange<Value>
+    ) throws(ConfigProblem) -> Value {
+        guard let value = value(name) else { return fallback }
+        let text: String
+        switch value {
+        case .text(let written): text = written
+        case .integer(let integer): text = "\(integer)"
+        default: throw wrong(name, expected: form.expectation, got: value)
+        }
+        return try form.quantity(of: text, in: range) { expected in
+            wrong(name, expected: expected, got: value)
         }
     }
 

@@ -10,16 +10,9 @@ package struct JournalPosition: Equatable, Sendable {
     package var time: Int64
     /// The seed of the next row's checksum.
     package var chain: UInt64
+}
 
-    /// Creates a position.
-    package init(number: UInt64, epoch: UInt64, sequence: UInt64, time: Int64, chain: UInt64) {
-        self.number = number
-        self.epoch = epoch
-        self.sequence = sequence
-        self.time = time
-        self.chain = chain
-    }
-
+extension JournalPosition {
     /// The beginning of a journal; `seed` is the seed of the first checksum.
     static func beginning(seed: UInt64) -> JournalPosition {
         JournalPosition(number: 0, epoch: 0, sequence: 0, time: 0, chain: seed)

@@ -5,12 +5,9 @@ import ReactorWire
 ///
 /// *Shape*: a slice without followers is removed. ``invariants()`` states the invariants.
 struct SliceTable {
-    /// The first id of value slices; a replica slice has its node's number.
-    static let valueIDBase: UInt32 = 1 << 31
-
     private var byID: [UInt32: Slice] = [:]
     private var valuesByNode: [UInt32: SliceIndex] = [:]
-    private var lastValueID = valueIDBase
+    private var valueIDs = ValueSliceIDs()
     /// Bytes of all cached snapshots.
     private(set) var cachedBytes = 0
     /// Maximum number of bytes of cached snapshots.
@@ -48,8 +45,8 @@ struct SliceTable {
             return slice
         }
         if let slice = valuesByNode[node.number]?.slice(at: field) { return slice }
-        lastValueID = lastValueID == .max ? Self.valueIDBase : lastValueID + 1
-        let slice = Slice(id: lastValueID, node: node, mode: mode, field: field)
+        let id = valueIDs.next { byID[$0] != nil }
+        let slice = Slice(id: id, node: node, mode: mode, field: field)
         byID[slice.id] = slice
         valuesByNode[node.number, default: SliceIndex()].insert(slice)
         node.isWatched = true
@@ -102,5 +99,26 @@ struct SliceTable {
             && byID.allSatisfy { $0.key == $0.value.id }
             && byID.values.count { $0.mode == .value }
                 == valuesByNode.values.reduce(0) { $0 + $1.all.count }
+    }
+}
+
+/// Numbers the value slices; a replica slice has its node's number, which is lower.
+///
+/// *Shape*: ascending, and again from the lowest after the highest, without those in use.
+struct ValueSliceIDs {
+    /// Lowest number of a value slice.
+    private static let lowest: UInt32 = 1 << 31
+    private var last: UInt32
+
+    /// Starts behind `last`.
+    init(behind last: UInt32 = lowest) { self.last = last }
+
+    /// The next number that `isUsed` does not name.
+    ///
+    /// *Cost*: O(1), and one step for each used number in its way after the numbers have started
+    /// again.
+    mutating func next(_ isUsed: (UInt32) -> Bool) -> UInt32 {
+        repeat { last = last == .max ? Self.lowest : last + 1 } while isUsed(last)
+        return last
     }
 }

@@ -90,4 +90,13 @@ struct SliceTableTests {
         #expect(table.cachedBytes == 9 && first.currentFrames(isFresh: false) == nil)
         #expect(first.followers.isEmpty && table[second.id] === second)
     }
+
+    @Test("numbers of value slices start again after the highest, without those in use")
+    func ids() {
+        var ids = ValueSliceIDs(behind: .max - 1)
+        let lowest: UInt32 = 1 << 31
+        #expect(ids.next { _ in false } == .max)
+        #expect(ids.next { $0 < lowest + 3 } == lowest + 3)
+        #expect(ids.next { _ in false } == lowest + 4)
+    }
 }

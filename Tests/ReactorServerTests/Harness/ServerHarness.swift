@@ -82,6 +82,17 @@ final class ServerHarness {
         return client
     }
 
+    /// Connects a client with `/visits`, `/other`, `/page`, `/house` open as 0 to 3.
+    func start() -> TestClient {
+        let client = client()
+        for (id, path) in ["/visits", "/other", "/page", "/house"].enumerated() {
+            client.open(path, as: UInt32(id))
+        }
+        turn()
+        _ = client.frames()
+        return client
+    }
+
     /// Ends the turn, and executes the resulting orders.
     func turn() {
         server.endTurn(at: now)

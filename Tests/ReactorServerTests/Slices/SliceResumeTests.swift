@@ -10,23 +10,11 @@ import Testing
 struct SliceResumeTests {
     private let harness = ServerHarness()
 
-    /// A client with `/visits`, `/other`, `/page`, `/house` open as 0 to 3.
-    private func start(_ harness: ServerHarness? = nil) -> TestClient {
-        let harness = harness ?? self.harness
-        let client = harness.client()
-        for (id, path) in ["/visits", "/other", "/page", "/house"].enumerated() {
-            client.open(path, as: UInt32(id))
-        }
-        harness.turn()
-        _ = client.frames()
-        return client
-    }
-
     private func resume(
         from sequence: UInt64, epoch: UInt64 = 7, _ path: String = "/visits",
         _ mode: SubscriptionMode = .replica
     ) throws -> [TestFrame] {
-        let client = start()
+        let client = harness.start()
         client.subscribe(path, mode, from: Revision(epoch: epoch, sequence: sequence))
         harness.turn()
         return client.frames()
@@ -35,7 +23,7 @@ struct SliceResumeTests {
     // [WIRE-10-3]
     @Test("a slice that has not changed since gets a mark and nothing else")
     func resumeUnchanged() throws {
-        let writer = start()
+        let writer = harness.start()
         writer.add(1)
         writer.add(1, to: 1)
         harness.turn()
@@ -50,18 +38,18 @@ struct SliceResumeTests {
     // [WIRE-10-3]
     @Test("a replica that missed some turns gets exactly their deltas, from the ring")
     func resumeDeltas() throws {
-        let writer = start()
+        let writer = harness.start()
         for amount in 1...6 {
             writer.add(amount)
             writer.add(amount, to: 1)
             harness.turn()
         }
         // In the middle of a turn that has changed the slice already.
-        let other = start()
+        let other = harness.start()
         other.subscribe("/visits")
         harness.turn()
         writer.add(7)
-        let client = start()
+        let client = harness.start()
         writer.add(8)
         client.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
         writer.add(9)
@@ -75,10 +63,10 @@ struct SliceResumeTests {
 
     @Test("all clients that return in a turn get its change of a slice that no client followed")
     func resumeTogether() throws {
-        let writer = start()
+        let writer = harness.start()
         writer.add(1)
         harness.turn()
-        let clients = [start(), start()]
+        let clients = [harness.start(), harness.start()]
         writer.add(2)
         for client in clients { client.subscribe("/visits", from: Revision(epoch: 7, sequence: 1)) }
         writer.add(3)
@@ -92,7 +80,7 @@ struct SliceResumeTests {
 
     @Test("a replica of a child that was removed and created again gets a snapshot, no deltas")
     func resumeReborn() throws {
-        let writer = start()
+        let writer = harness.start()
         writer.dispatch(House.Action.build(name: "a"), to: 3)
         harness.turn()
         writer.open("/house/rooms/a", as: 5)
@@ -113,12 +101,12 @@ struct SliceResumeTests {
     @Test("a replica that missed more than the ring holds gets a snapshot")
     func resumeForgotten() throws {
         let harness = ServerHarness { $0.ringBytesMax = 2_000 }
-        let writer = start(harness)
+        let writer = harness.start()
         for _ in 0..<100 {
             writer.add(1)
             harness.turn()
         }
-        let client = start(harness)
+        let client = harness.start()
         client.subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
         harness.turn()
         let frames = client.frames()
@@ -129,7 +117,7 @@ struct SliceResumeTests {
     // [WIRE-10-4]
     @Test("a client of another history gets one snapshot with the flag fresh")
     func resumeFresh() throws {
-        start().add(1)
+        harness.start().add(1)
         harness.turn()
         let frames = try resume(from: 1, epoch: 99)
         #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])

@@ -10,22 +10,10 @@ import Testing
 struct SliceTests {
     private let harness = ServerHarness()
 
-    /// A client with `/visits`, `/other`, `/page`, `/house` open as 0 to 3.
-    private func start(_ harness: ServerHarness? = nil) -> TestClient {
-        let harness = harness ?? self.harness
-        let client = harness.client()
-        for (id, path) in ["/visits", "/other", "/page", "/house"].enumerated() {
-            client.open(path, as: UInt32(id))
-        }
-        harness.turn()
-        _ = client.frames()
-        return client
-    }
-
     // [WIRE-8-6]
     @Test("a replica starts with a snapshot, then gets every mutation, each turn ending in a mark")
     func replica() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         var mirror = PlainMirror()
         writer.add(3)
         harness.turn()
@@ -49,7 +37,7 @@ struct SliceTests {
     // [WIRE-8-2]
     @Test("a client that subscribes again to a slice has it once, as the last request says")
     func again() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/visits", .value)
         reader.subscribe("/visits", .value)
         reader.subscribe("/visits", .replica)
@@ -72,7 +60,7 @@ struct SliceTests {
     // [WIRE-8-8]
     @Test("a delta names its origin by public number and ordinal, never by secret")
     func origin() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/visits")
         harness.turn()
         _ = reader.frames()
@@ -85,8 +73,8 @@ struct SliceTests {
 
     @Test("all subscribers get the same bytes as the batch")
     func sharedBytes() {
-        let writer = start()
-        let readers = (0..<3).map { _ in start() }
+        let writer = harness.start()
+        let readers = (0..<3).map { _ in harness.start() }
         for reader in readers { reader.subscribe("/visits") }
         harness.turn()
         for reader in readers { _ = reader.frames() }
@@ -111,7 +99,7 @@ struct SliceTests {
     // [WIRE-8-10]
     @Test("two slices of one connection advance together: deltas of both, then one mark")
     func together() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/visits")
         reader.subscribe("/other")
         reader.subscribe("/page/title", .value)
@@ -132,7 +120,7 @@ struct SliceTests {
     // [WIRE-9-1]
     @Test("an outcome comes after the delta and the mark of its change")
     func outcomeBehindDelta() {
-        let client = start()
+        let client = harness.start()
         client.subscribe("/visits")
         harness.turn()
         _ = client.frames()
@@ -144,7 +132,7 @@ struct SliceTests {
     // [WIRE-8-3]
     @Test("a field's slice is sent when that field changed, and only then")
     func fields() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/page/title", .value)
         harness.turn()
         let first = reader.frames()
@@ -164,7 +152,7 @@ struct SliceTests {
 
     @Test("the value of a parent contains its children, and changes with them")
     func composed() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/", .value)
         harness.turn()
         _ = reader.frames()
@@ -178,7 +166,7 @@ struct SliceTests {
     // [WIRE-8-9]
     @Test("a value above 64 KiB comes in parts, which joined are the value")
     func parts() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         writer.dispatch(Page.Action.fill(count: 200_000), to: 2)
         reader.subscribe("/page/body", .value)
         reader.subscribe("/page")
@@ -198,7 +186,7 @@ struct SliceTests {
     // [WIRE-6-2] [WIRE-11-1]
     @Test("W29: a path without a node is NOT_FOUND with the nearest name, for every request")
     func notFound() throws {
-        let client = start()
+        let client = harness.start()
         client.subscribe("/vists")
         client.open("/team", as: 9)
         client.ask(.get(path: "/page/titel"))
@@ -215,7 +203,7 @@ struct SliceTests {
     @Test(
         "W29: a replica of a missing child is NOT_FOUND; its value is absent until it is created")
     func absentChild() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/house/rooms/a")
         reader.subscribe("/house/rooms/a/count", .value)
         harness.turn()
@@ -230,7 +218,7 @@ struct SliceTests {
     // [WIRE-8-12]
     @Test("W29: a slice of a removed child is gone, and leaves nothing behind")
     func gone() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         writer.dispatch(House.Action.build(name: "a"), to: 3)
         harness.turn()
         writer.open("/house/rooms/a", as: 5)
@@ -257,7 +245,7 @@ struct SliceTests {
     @Test(
         "W29: a replica of a collection gets the present keys, then created and removed ones")
     func collection() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         for name in ["bb", "a"] { writer.dispatch(House.Action.build(name: name), to: 3) }
         harness.turn()
         reader.subscribe("/house/rooms")
@@ -284,7 +272,7 @@ struct SliceTests {
             return
         }
         #expect(harness.server.tree.node(number)?.path.description == "/house/rooms/d")
-        let late = start()
+        let late = harness.start()
         late.subscribe("/house/rooms")
         harness.turn()
         let now = try #require(late.frames(.snapshot).first).decode(WireValue.self)
@@ -308,7 +296,7 @@ struct SliceTests {
 
     @Test("W28: subscribing and leaving 5,000 times leaves nothing behind, at any time")
     func churn() throws {
-        let client = start()
+        let client = harness.start()
         let visits = try #require(harness.server.tree.node(at: try SlicePath("/visits"))).number
         var after: [[String: UInt64]] = []
         for round in 1...5_000 {
@@ -360,7 +348,7 @@ struct SliceTests {
     @Test("W27: subscriptions beyond the limit are refused with QUOTA, and leaving makes room")
     func quota() throws {
         let harness = ServerHarness { $0.subscriptionsPerConnectionMax = 2 }
-        let client = start(harness)
+        let client = harness.start()
         client.subscribe("/visits")
         client.subscribe("/other")
         client.subscribe("/page")
@@ -378,7 +366,7 @@ struct SliceTests {
     func quotaOfUser() throws {
         let harness = ServerHarness { $0.subscriptionsPerUIDMax = 5 }
         let paths = ["/visits", "/other", "/page"]
-        let (first, second) = (start(harness), start(harness))
+        let (first, second) = (harness.start(), harness.start())
         for path in paths { first.subscribe(path) }
         // A second request for the same slice does not count as another subscription.
         first.subscribe("/visits")
@@ -401,7 +389,7 @@ struct SliceTests {
 
     @Test("W27: slices of removed nodes and of closed connections no longer count")
     func quotaGivenBack() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         writer.dispatch(House.Action.build(name: "a"), to: 3)
         harness.turn()
         for path in ["/house/rooms/a", "/visits", "/page"] { reader.subscribe(path) }
@@ -417,23 +405,23 @@ struct SliceTests {
 
     @Test("W30: many subscribers of one slice share one encoded snapshot per change")
     func sharedSnapshot() throws {
-        let writer = start()
+        let writer = harness.start()
         writer.dispatch(Page.Action.fill(count: 100_000), to: 2)
-        let readers = (0..<20).map { _ in start() }
+        let readers = (0..<20).map { _ in harness.start() }
         for reader in readers { reader.subscribe("/page") }
         harness.turn()
         #expect(harness.server.statistics.snapshotsEncoded == 1)
-        let late = start()
+        let late = harness.start()
         late.subscribe("/page")
         harness.turn()
         #expect(harness.server.statistics.snapshotsEncoded == 1)
         writer.dispatch(Page.Action.title("new"), to: 2)
-        let last = start()
+        let last = harness.start()
         last.subscribe("/page")
         harness.turn()
         #expect(harness.server.statistics.snapshotsEncoded == 2)
         // A client of another history needs another flag, and there may be many such clients too.
-        for reader in (0..<5).map({ _ in start() }) {
+        for reader in (0..<5).map({ _ in harness.start() }) {
             reader.subscribe("/page", from: Revision(epoch: 1, sequence: 1))
         }
         harness.turn()
@@ -442,7 +430,7 @@ struct SliceTests {
 
     @Test("an idle subscriber gets a mark at a tick, and only if it is news")
     func idleMarks() throws {
-        let (writer, reader) = (start(), start())
+        let (writer, reader) = (harness.start(), harness.start())
         reader.subscribe("/page")
         harness.turn()
         _ = reader.frames()

@@ -1,9 +1,9 @@
 /// One turn's transactions, in the same form for the wire, the disk and replay; committed together.
 ///
-/// *Place*: the server makes it at a turn's end; the journal stores it as a row. It is in this
-/// module since neither imports the other.
+/// *Place*: the server makes it at a turn's end; the journal stores it as a row, and returns it to the
+/// recovery and to queries about the past. It is in this module since neither imports the other.
 public struct Batch: Sendable {
-    /// The turn; the journal names it once the batch is stored.
+    /// The turn; the journal names it once the batch is stored. 0 in a batch that was read.
     public let turn: UInt64
     /// The epoch of the sequences.
     public let epoch: UInt64

@@ -155,10 +155,7 @@ final class History {
         try stopIfInterrupted(at: row.number)
         replayedByteCount += row.deltas.count + row.facts.count
         do throws(RecoveryError) {
-            try recovery.replay(
-                HistoryRow(
-                    epoch: row.epoch, after: row.after, sequence: row.sequence,
-                    deltas: row.deltas, facts: row.facts))
+            try recovery.replay(row.batch)
         } catch {
             throw .recovery(error, place: "\(directory.path), row \(row.number)")
         }

@@ -120,7 +120,7 @@ final class LogReader {
         guard let found else { return false }
         let entries: [LogEntry]
         do throws(RecoveryError) {
-            entries = try decoder.entries(of: HistoryRow(found), at: found.time, below: slice)
+            entries = try decoder.entries(of: found.batch, at: found.time, below: slice)
         } catch {
             throw .recovery(error, place: "row \(found.number)")
         }

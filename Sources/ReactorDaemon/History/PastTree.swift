@@ -116,7 +116,7 @@ final class PastTree {
             }
             let last = row.epoch == target?.epoch ? target?.sequence ?? .max : .max
             do throws(RecoveryError) {
-                try recovery.replay(HistoryRow(row), upTo: last)
+                try recovery.replay(row.batch, upTo: last)
             } catch {
                 throw .recovery(error, place: "\(directory.path), row \(row.number)")
             }
@@ -201,14 +201,5 @@ extension PastTree {
         } catch {
             throw .noSlice("\(error)")
         }
-    }
-}
-
-extension HistoryRow {
-    /// Converts a row of the journal.
-    init(_ row: JournalRow) {
-        self.init(
-            epoch: row.epoch, after: row.after, sequence: row.sequence, deltas: row.deltas,
-            facts: row.facts)
     }
 }

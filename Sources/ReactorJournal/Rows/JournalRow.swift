@@ -1,4 +1,6 @@
-/// A turn's batch as a row of the journal, with a checksum of its content and its predecessor.
+package import ReactorBytes
+
+/// A turn's batch, read from the journal, with a checksum of its content and its predecessor.
 package struct JournalRow: Equatable, Sendable {
     /// Dense, from 1 on: a gap is damage.
     package var number: UInt64
@@ -17,6 +19,13 @@ package struct JournalRow: Equatable, Sendable {
     package var facts: [UInt8]
     /// The checksum of the row, seeded with the checksum of the row before.
     package var chain: UInt64
+
+    /// The batch, which shares the row's bytes.
+    package var batch: Batch {
+        Batch(
+            turn: 0, epoch: epoch, after: after, sequence: sequence, deltas: ByteSlice(deltas),
+            facts: facts)
+    }
 
     /// The position after the row.
     package var position: JournalPosition {

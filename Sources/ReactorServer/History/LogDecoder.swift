@@ -1,3 +1,4 @@
+package import ReactorBytes
 package import ReactorCore
 package import ReactorWire
 
@@ -30,14 +31,14 @@ package struct LogDecoder: Sendable {
     ///
     /// *Throws*: if the row is not one that a daemon writes.
     package mutating func entries(
-        of row: HistoryRow, at time: Int64, below path: SlicePath
+        of batch: Batch, at time: Int64, below path: SlicePath
     ) throws(RecoveryError) -> [LogEntry] {
         defer { paths.settle() }
         do {
-            var page = try LogRow(row, at: time, &paths)
+            var page = try LogRow(batch, at: time, &paths)
             return page.entries().filter { Self.isAbout($0, path) }
         } catch {
-            throw .damaged("the row behind sequence \(row.after): \(error)")
+            throw .damaged("the row behind sequence \(batch.after): \(error)")
         }
     }
 
@@ -61,7 +62,7 @@ private struct LogRow {
         var sequence: UInt64?
     }
 
-    private let row: HistoryRow
+    private let batch: Batch
     private let time: Int64
     private var records: [Record] = []
     private var indexes: [Origin: Int] = [:]
@@ -69,19 +70,19 @@ private struct LogRow {
     private var imports: [LogEntry] = []
 
     init(
-        _ row: HistoryRow, at time: Int64, _ paths: inout NodePaths
+        _ batch: Batch, at time: Int64, _ paths: inout NodePaths
     ) throws {
-        self.row = row
+        self.batch = batch
         self.time = time
-        let facts = try TurnFact.list(row.facts.span)
+        let facts = try TurnFact.list(batch.facts.span)
         for case .layout(let layout) in facts { paths.learn(layout) }
         try readDeltas(&paths)
         for fact in facts { try read(fact, &paths) }
     }
 
     private mutating func readDeltas(_ paths: inout NodePaths) throws {
-        let deltas = row.deltas
-        let bytes = deltas.span
+        let deltas = batch.deltas
+        let bytes = deltas.storage.span.extracting(deltas.range)
         var offset = 0
         while let header = try FrameHeader.decode(
             bytes, at: offset, frameBytesMax: Int(UInt32.max))
@@ -145,7 +146,7 @@ private struct LogRow {
 
     private mutating func readImport(_ nodes: [UInt8], _ paths: inout NodePaths) throws {
         var entry = LogEntry(
-            revision: Revision(epoch: row.epoch, sequence: row.sequence), time: time)
+            revision: Revision(epoch: batch.epoch, sequence: batch.sequence), time: time)
         var cursor = WireCursor()
         while cursor.offset < nodes.count {
             let head = try NodeHead.decode(nodes.span, &cursor)
@@ -256,11 +257,11 @@ private struct LogRow {
             records[index].sequence = sequence
         }
         var placed: [(sequence: UInt64, rank: Int, entry: LogEntry)] = []
-        var last = row.after
+        var last = batch.after
         for (rank, record) in records.enumerated() {
             var entry = record.entry
             if let sequence = record.sequence {
-                entry.revision = Revision(epoch: row.epoch, sequence: sequence)
+                entry.revision = Revision(epoch: batch.epoch, sequence: sequence)
                 entry.mutations = changes.removeValue(forKey: sequence)?.mutations ?? []
                 last = sequence
                 placed.append((sequence, 0, entry))
@@ -269,7 +270,7 @@ private struct LogRow {
             }
         }
         for (sequence, change) in changes {
-            let revision = Revision(epoch: row.epoch, sequence: sequence)
+            let revision = Revision(epoch: batch.epoch, sequence: sequence)
             var entry = LogEntry(revision: revision, time: time, origin: change.origin)
             entry.mutations = change.mutations
             placed.append((sequence, 0, entry))

@@ -1,4 +1,4 @@
-import ReactorBytes
+package import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
@@ -83,18 +83,18 @@ public final class Recovery {
     }
 
     /// Replays a turn.
-    package func replay(_ row: HistoryRow) throws(RecoveryError) {
-        if row.epoch != epoch {
+    package func replay(_ batch: Batch) throws(RecoveryError) {
+        if batch.epoch != epoch {
             // Deltas of another epoch are useless to clients of this one.
             ring.removeAll()
-            nodes.numberTasksAnew(epoch: row.epoch)
-            epoch = row.epoch
+            nodes.numberTasksAnew(epoch: batch.epoch)
+            epoch = batch.epoch
         }
         let facts: [TurnFact]
         do throws(WireError) {
-            facts = try TurnFact.list(row.facts.span)
+            facts = try TurnFact.list(batch.facts.span)
         } catch {
-            throw .damaged("the facts of sequence \(row.sequence) in the journal: \(error)")
+            throw .damaged("the facts of sequence \(batch.sequence) in the journal: \(error)")
         }
         // Deltas name nodes by numbers that the row of the daemon's start assigns.
         for fact in facts {
@@ -106,34 +106,40 @@ public final class Recovery {
             default: break
             }
         }
-        try nodes.replay(row.deltas.span)
+        try nodes.replay(batch.deltas.storage.span.extracting(batch.deltas.range))
         nodes.endRow()
         for fact in facts {
             switch fact {
             case .replaced(let saved): try nodes.restore(saved.span)
             case .probe(let probed): if !acceptsDivergence { nodes.probe(probed) }
             case .sums(let sums): try nodes.compare(sums)
-            default: replay(fact, upTo: row.sequence)
+            default: replay(fact, upTo: batch.sequence)
             }
         }
-        if row.sequence != row.after {
-            ring.keep(
-                after: row.after, sequence: row.sequence, deltas: row.deltas.span)
+        if batch.sequence != batch.after {
+            let deltas = batch.deltas.storage.span.extracting(batch.deltas.range)
+            ring.keep(after: batch.after, sequence: batch.sequence, deltas: deltas)
         }
-        replayedCount += row.sequence - row.after
+        replayedCount += batch.sequence - batch.after
     }
 
     /// Replays the first part of a turn, up to `sequence`, without outcomes: for queries about the
     /// past, after which no server continues.
-    package func replay(_ row: HistoryRow, upTo sequence: UInt64) throws(RecoveryError) {
-        var row = row
+    package func replay(_ batch: Batch, upTo sequence: UInt64) throws(RecoveryError) {
+        let deltas = batch.deltas
+        let bytes = deltas.storage.span.extracting(deltas.range)
         var end = 0
         while let header = try? FrameHeader.decode(
-            row.deltas.span, at: end, frameBytesMax: Int(UInt32.max)), header.number <= sequence
+            bytes, at: end, frameBytesMax: Int(UInt32.max)), header.number <= sequence
         { end += FrameHeader.byteCount + Int(header.length) }
-        row.deltas.removeSubrange(min(end, row.deltas.count)...)
-        row.sequence = max(row.after, min(row.sequence, sequence))
-        try replay(row)
+        let start = deltas.range.lowerBound
+        let kept = ByteSlice(
+            deltas.storage, range: start..<start + min(end, deltas.count))
+        try replay(
+            Batch(
+                turn: batch.turn, epoch: batch.epoch, after: batch.after,
+                sequence: max(batch.after, min(batch.sequence, sequence)), deltas: kept,
+                facts: batch.facts))
     }
 
     /// Records that a connection had this number.

@@ -1,3 +1,4 @@
+package import ReactorBytes
 package import ReactorServer
 
 /// Changes the traffic between a simulated server and its clients, as a faulty server would.
@@ -47,7 +48,7 @@ package protocol SimulatedHistoryFaults: AnyObject {
     /// Whether the server keeps changes that a full disk refused.
     var ignoresRefusals: Bool { get }
     /// Changes a row before it is stored.
-    func tamper(with row: inout HistoryRow)
+    func tamper(with batch: inout Batch)
     /// Changes a part of a snapshot before it is stored; nil leaves it unchanged.
     func tampered(_ part: [UInt8]) -> [UInt8]?
     /// Returns the row number under which a snapshot is stored.
@@ -68,7 +69,7 @@ package struct SimulatedRow: Sendable {
     /// The row's number, from 1 without gaps.
     package let number: UInt64
     /// The row's content.
-    package var row: HistoryRow
+    package var batch: Batch
 }
 
 /// A usable snapshot of a ``SimulatedJournal``.

@@ -59,11 +59,9 @@ package final class SimulatedJournal {
     /// Appends a batch and returns its row number.
     func hand(_ batch: Batch) -> UInt64 {
         lastNumber += 1
-        var row = HistoryRow(
-            epoch: batch.epoch, after: batch.after, sequence: batch.sequence,
-            deltas: batch.deltaBytes, facts: batch.facts)
-        faults?.tamper(with: &row)
-        rows.append(SimulatedRow(number: lastNumber, row: row))
+        var stored = batch
+        faults?.tamper(with: &stored)
+        rows.append(SimulatedRow(number: lastNumber, batch: stored))
         sequence = batch.sequence
         return lastNumber
     }
@@ -82,7 +80,7 @@ extension SimulatedJournal {
 
     /// Returns the deltas of a node that a client missed; nil if some of the rows are gone.
     func missed(_ question: HistoryQuestion) -> [UInt8]? {
-        let asked = rows.map(\.row).filter {
+        let asked = rows.map(\.batch).filter {
             $0.epoch == question.epoch && $0.sequence > question.after
                 && $0.after < question.upTo
         }
@@ -91,7 +89,7 @@ extension SimulatedJournal {
         else { return nil }
         var frames: [UInt8] = []
         for row in asked {
-            guard question.collect(from: row.deltas, into: &frames) else { return nil }
+            guard question.collect(from: row.deltaBytes, into: &frames) else { return nil }
         }
         answered += 1
         return frames
@@ -135,7 +133,7 @@ extension SimulatedJournal {
         if snapshots.count > 2 { snapshots.removeFirst() }
         guard snapshots.count == 2, random.chance(habits.trimPercent) else { return }
         let kept = snapshots[faults?.trimsTooFar ?? false ? 1 : 0].number
-        trimmedSequence = rows.last { $0.number <= kept }?.row.sequence ?? trimmedSequence
+        trimmedSequence = rows.last { $0.number <= kept }?.batch.sequence ?? trimmedSequence
         rows.removeAll { $0.number <= kept }
     }
 }
@@ -170,7 +168,7 @@ extension SimulatedJournal {
         rows = torn ?? rows.filter { $0.number <= number }
         lastNumber = torn?.last?.number ?? number
         committedNumber = lastNumber
-        sequence = rows.last?.row.sequence ?? trimmedSequence
+        sequence = rows.last?.batch.sequence ?? trimmedSequence
     }
 
     /// Stops taking snapshots, since the world cannot continue.
@@ -188,11 +186,19 @@ extension SimulatedJournal {
         let number = snapshot?.number ?? 0
         var replayed = rows.filter { $0.number > number }
         faults?.tamper(with: &replayed, among: rows)
-        for row in replayed { try recovery.replay(row.row) }
+        for row in replayed { try recovery.replay(row.batch) }
     }
 }
 
 extension Batch {
     /// The batch's delta frames. *Cost*: copies them.
     package var deltaBytes: [UInt8] { Array(deltas.storage[deltas.range]) }
+
+    /// The batch with other bytes: what a faulty journal makes of it.
+    package func replacing(deltas: [UInt8]? = nil, facts: [UInt8]? = nil) -> Batch {
+        Batch(
+            turn: turn, epoch: epoch, after: after, sequence: sequence,
+            deltas: deltas.map { ByteSlice($0) } ?? self.deltas, facts: facts ?? self.facts,
+            isDurable: isDurable)
+    }
 }

@@ -10,7 +10,7 @@ import Testing
 final class Rig {
     private(set) var server: Server
     /// The rows that the journal appended.
-    private(set) var rows: [HistoryRow] = []
+    private(set) var rows: [Batch] = []
     /// What the journal does with batches.
     var journal = JournalBehavior.tells
     private var lastSecret: UInt64
@@ -85,7 +85,7 @@ final class Rig {
     }
 
     private static func server(
-        _ root: some Reactor, going rows: [HistoryRow], as epoch: UInt64, _ limits: ServerLimits,
+        _ root: some Reactor, going rows: [Batch], as epoch: UInt64, _ limits: ServerLimits,
         from secret: UInt64
     ) throws -> Server {
         let tree = Tree(root, epoch: epoch, recordsDeltas: true)
@@ -243,11 +243,7 @@ final class Rig {
 
     private func append(_ batch: Batch) {
         guard journal != .holds else { return }
-        let deltas = Array(batch.deltas.storage[batch.deltas.range])
-        rows.append(
-            HistoryRow(
-                epoch: batch.epoch, after: batch.after, sequence: batch.sequence, deltas: deltas,
-                facts: batch.facts))
+        rows.append(batch)
         if journal == .tells { server.appended(batch.turn, at: 0) }
     }
 

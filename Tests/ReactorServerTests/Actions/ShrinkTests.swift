@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Testing
@@ -57,7 +58,7 @@ struct ShrinkTests {
         #expect(harness.server.shrunkByteCount > 500)
         // The journal contains exactly the actions that were applied.
         #expect(harness.rows.last?.sequence == before.sequence + 3)
-        #expect(harness.rows.last?.deltas.isEmpty == false)
+        #expect(harness.rows.last?.deltas.count ?? 0 > 0)
     }
 
     /// Restarts the server from the rows, with the session of a client.

@@ -56,13 +56,7 @@ final class ServerHarness {
     }
 
     /// The rows that a journal would contain so far, from the appended batches.
-    var rows: [HistoryRow] {
-        batches.dropLast(unappended.count).map {
-            HistoryRow(
-                epoch: $0.epoch, after: $0.after, sequence: $0.sequence,
-                deltas: Array($0.deltas.storage[$0.deltas.range]), facts: $0.facts)
-        }
-    }
+    var rows: [Batch] { Array(batches.dropLast(unappended.count)) }
 
     /// Connects a client that has not sent anything yet.
     func connect(uid: UInt32 = 1_000, pid: Int32 = 42) -> TestClient {

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Testing
@@ -246,7 +247,7 @@ private struct Hostel: Reactor {
 
 /// The history of a daemon that has ended: its rows, and a snapshot of its end.
 private struct Past {
-    var rows: [HistoryRow]
+    var rows: [Batch]
     var parts: [[UInt8]]
     var sequence: UInt64 { rows.last?.sequence ?? 0 }
 
@@ -474,14 +475,15 @@ struct KeptReactorTests {
     func untold() throws {
         var past = try tracked()
         past.rows = try past.rows.map { row in
-            var row = row
-            row.facts = try TurnFact.list(row.facts.span).flatMap { fact in
+            let facts = try TurnFact.list(row.facts.span).flatMap { fact in
                 guard case .layout(let places) = fact else { return fact.wireBytes() }
                 return TurnFact.layout(
                     places.map { NodeRecord(number: $0.number, path: $0.path) }
                 ).wireBytes()
             }
-            return row
+            return Batch(
+                turn: row.turn, epoch: row.epoch, after: row.after, sequence: row.sequence,
+                deltas: row.deltas, facts: facts)
         }
         let tree = try run(ReactorGroup([("t", Old.Tracker())]), behind: past).tree
         #expect(try value(tree, "/t") == #"{"lastID":4}"#)

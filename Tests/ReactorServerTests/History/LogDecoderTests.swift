@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorWire

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Testing
@@ -65,7 +66,7 @@ struct ProbeTests {
     }
 
     private func recover(
-        _ rows: [HistoryRow], _ tree: Tree, acceptsDivergence: Bool = false
+        _ rows: [Batch], _ tree: Tree, acceptsDivergence: Bool = false
     ) throws {
         let recovery = Recovery(of: tree, limits: ServerLimits())
         if acceptsDivergence { recovery.acceptDivergence() }
@@ -93,7 +94,7 @@ struct ProbeTests {
         #expect(rows.contains { row in hasSums(row) })
     }
 
-    private func hasSums(_ row: HistoryRow) -> Bool {
+    private func hasSums(_ row: Batch) -> Bool {
         let facts = (try? TurnFact.list(row.facts.span)) ?? []
         return facts.contains { if case .sums = $0 { true } else { false } }
     }

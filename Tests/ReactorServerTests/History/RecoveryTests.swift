@@ -19,7 +19,7 @@ extension ServerHarness {
     /// The server after a restart from the appended rows, or from `parts` of a snapshot and the
     /// rows after it.
     func restarted(
-        parts: [[UInt8]] = [], rows: [HistoryRow]? = nil
+        parts: [[UInt8]] = [], rows: [Batch]? = nil
     ) throws -> ServerHarness {
         let recovery = Recovery(of: TestTree.make(epoch: 99), limits: server.limits)
         for part in parts { try recovery.restore(part) }
@@ -267,7 +267,7 @@ struct RecoveryTests {
         let (harness, _, _) = try start()
         let parts = try Self.parts(of: harness)
         let rows = harness.rows
-        func next(_ parts: [[UInt8]], _ rows: [HistoryRow], epoch: UInt64) throws -> UInt64 {
+        func next(_ parts: [[UInt8]], _ rows: [Batch], epoch: UInt64) throws -> UInt64 {
             let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)
             for part in parts { try recovery.restore(part) }
             for row in rows { try recovery.replay(row) }
@@ -281,7 +281,7 @@ struct RecoveryTests {
         // The number of ids in the lost end is unknown.
         let another = try next([numbers.wireBytes()], [], epoch: 1 << 63)
         #expect(another > before + 1 << 31)
-        let later = HistoryRow(epoch: 1 << 63, after: 0, sequence: 0, deltas: [], facts: [])
+        let later = Batch(turn: 0, epoch: 1 << 63, after: 0, sequence: 0)
         #expect(try next([numbers.wireBytes()], [later], epoch: 1 << 63) == another)
         #expect(try next([numbers.wireBytes()], [], epoch: 1 << 62) != another)
     }
@@ -349,7 +349,8 @@ struct RecoveryTests {
             asked.append(question)
             var frames: [UInt8] = []
             for row in harness.rows where row.sequence <= question.upTo {
-                _ = question.collect(from: row.deltas, into: &frames)
+                _ = question.collect(
+                    from: Array(row.deltas.storage[row.deltas.range]), into: &frames)
             }
             return frames
         }

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorTesting
@@ -22,10 +23,10 @@ final class HistorySaboteur: SimulatedHistoryFaults {
 // MARK: - Faults in writing
 extension HistorySaboteur {
     /// Changes a row before it is stored.
-    func tamper(with row: inout HistoryRow) {
-        guard let facts = try? TurnFact.list(row.facts.span) else { return }
+    func tamper(with batch: inout Batch) {
+        guard let facts = try? TurnFact.list(batch.facts.span) else { return }
         for case .session(let client, _, _) in facts { clients.append(client) }
-        row.facts = facts.compactMap(tampered).flatMap { $0.wireBytes() }
+        batch = batch.replacing(facts: facts.compactMap(tampered).flatMap { $0.wireBytes() })
     }
 
     private func tampered(_ fact: TurnFact) -> TurnFact? {
@@ -89,8 +90,9 @@ extension HistorySaboteur {
         var left = rows.filter { $0.number <= last }
         switch fault {
         case .tornRow:
-            guard let row = left.last?.row, !row.deltas.isEmpty else { return nil }
-            left[left.count - 1].row.deltas = Array(row.deltas.prefix(row.deltas.count / 2))
+            guard let batch = left.last?.batch, batch.deltas.count > 0 else { return nil }
+            let half = Array(batch.deltaBytes.prefix(batch.deltas.count / 2))
+            left[left.count - 1].batch = batch.replacing(deltas: half)
         case .lostMiddleRow:
             guard let end = rows.last, end.number > last + 1 else { return nil }
             left.append(end)
@@ -116,13 +118,15 @@ extension HistorySaboteur {
     func tamper(with replayed: inout [SimulatedRow], among rows: [SimulatedRow]) {
         switch fault {
         case .repeatedRow:
-            if let row = replayed.last(where: { !$0.row.deltas.isEmpty }) { replayed.append(row) }
+            let row = replayed.last { $0.batch.deltas.count > 0 }
+            if let row { replayed.append(row) }
         case .skippedRow:
             guard let index = replayed.indices.dropFirst(replayed.count / 2).first else { return }
             replayed.remove(at: index)
         case .lostDeltas:
             for index in replayed.indices {
-                replayed[index].row.deltas = Self.without(4, replayed[index].row.deltas)
+                let batch = replayed[index].batch
+                replayed[index].batch = batch.replacing(deltas: Self.without(4, batch.deltaBytes))
             }
         default: break
         }

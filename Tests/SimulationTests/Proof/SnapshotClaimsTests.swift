@@ -18,14 +18,12 @@ struct SnapshotClaimsTests {
         #expect(result.sequence != nil)
     }
 
-    private func endTurn(_ server: Server) -> [HistoryRow] {
+    private func endTurn(_ server: Server) -> [Batch] {
         server.endTurn(at: 0)
         return server.takeOutputs().compactMap { output in
             guard case .append(let batch) = output else { return nil }
             server.appended(batch.turn, at: 0)
-            return HistoryRow(
-                epoch: batch.epoch, after: batch.after, sequence: batch.sequence,
-                deltas: batch.deltaBytes, facts: batch.facts)
+            return batch
         }
     }
 

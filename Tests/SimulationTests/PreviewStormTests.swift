@@ -74,7 +74,7 @@ private final class PreviewCrowd {
     private func write(_ index: Int) {
         let pause = UInt64.random(in: 100_000...10_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy else { return }
+            guard world.chance.isStormy else { return }
             for _ in 0..<Int.random(in: 1...5, using: &world.random) { note(index) }
             write(index)
         }

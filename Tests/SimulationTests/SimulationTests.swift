@@ -23,7 +23,7 @@ struct SimulationTests {
         let (violations, restarts) = try await Apart.run {
             let crowd = Crowd(seed: seed, clients: 4)
             try crowd.finish()
-            return (crowd.world.violations, crowd.world.restarts)
+            return (crowd.world.violations, crowd.world.counts.restarts)
         }
         #expect(violations == [], "run again with REACTORD_SEED=\(seed)")
         #expect(restarts == (seed % 2 == 0 ? 1 : 0))
@@ -68,7 +68,7 @@ struct SimulationTests {
             stats.repeats += now.repeats
             stats.rejections += now.rejections
             stats.turnedAway += now.turnedAway
-            resets += crowd.world.resets
+            resets += crowd.world.counts.resets
         }
         #expect(stats.conflations > 3 && stats.repeats > 3, "\(stats)")
         #expect(stats.rejections > 10 && stats.turnedAway > 0 && resets > 5, "\(stats)")

@@ -62,7 +62,7 @@ package final class SimulatedClient {
 
     private func carryOut(_ output: ClientOutput) {
         switch output {
-        case .connect: world.timeline.after(world.delay()) { [unowned self] in connect() }
+        case .connect: world.timeline.after(world.chance.delay()) { [unowned self] in connect() }
         case .close:
             let old = link
             link = nil
@@ -81,7 +81,7 @@ package final class SimulatedClient {
 
     private func connect() {
         if isGone { return }
-        if world.isStormy, world.random.chance(world.weather.refusalPercent) {
+        if world.chance.isStormy, world.random.chance(world.chance.weather.refusalPercent) {
             machine.connectFailed([])
         } else {
             link = world.open(self)

@@ -60,9 +60,9 @@ extension SimulatedWorld {
         let recovery = Recovery(of: tree, limits: server.limits)
         recovery.succeed(server.tree)
         guard goOn(with: recovery, isReadOnly: true) else { return false }
-        let start = restarts
+        let start = counts.restarts
         timeline.after(nanoseconds) { [unowned self] in
-            guard start == restarts else { return }
+            guard start == counts.restarts else { return }
             server.goOn()
             dueTurn()
         }
@@ -80,7 +80,7 @@ extension SimulatedWorld {
         }
         let next = Self.serve(
             recovery, (journal.epoch, journal.sequence), secrets, isReadOnly: isReadOnly
-        ) { [unowned self] recovery in onRecovered?(recovery) }
+        ) { [unowned self] recovery in hooks.onRecovered?(recovery) }
         guard let next else {
             expect(false, "the recovered state is incomplete")
             journal.end()
@@ -96,9 +96,9 @@ extension SimulatedWorld {
         guard let journal else {
             return server.answer(question.number, with: nil, at: timeline.now)
         }
-        let start = restarts
-        timeline.after(delay()) { [unowned self] in
-            guard start == restarts else { return }
+        let start = counts.restarts
+        timeline.after(chance.delay()) { [unowned self] in
+            guard start == counts.restarts else { return }
             server.answer(question.number, with: journal.missed(question), at: timeline.now)
             noteServer()
         }
@@ -107,16 +107,16 @@ extension SimulatedWorld {
     /// Appends a batch to the journal, which commits it at `due` and reports the commit later.
     func append(_ batch: Batch, to journal: SimulatedJournal, at due: UInt64) {
         let number = journal.hand(batch)
-        onBatch?(batch)
-        let start = restarts
+        hooks.onBatch?(batch)
+        let start = counts.restarts
         let isEarly = journal.faults?.reportsEarly ?? false
         timeline.after(due - timeline.now) { [unowned self] in
-            guard start == restarts else { return }
+            guard start == counts.restarts else { return }
             journal.commit(number)
         }
-        let reportDue = scheduleReport(behind: due)
+        let reportDue = appends.report(behind: due, after: chance.reportDelay())
         timeline.after(isEarly ? 0 : reportDue - timeline.now) { [unowned self] in
-            guard start == restarts else { return }
+            guard start == counts.restarts else { return }
             server.appended(batch.turn, at: timeline.now)
             noteServer()
         }

@@ -1,4 +1,4 @@
-package import ReactorBytes
+import ReactorBytes
 package import ReactorClient
 package import ReactorCore
 package import ReactorServer
@@ -21,11 +21,20 @@ package final class SimulatedWorld {
     /// The journal from which the server recovers after a crash; nil without a history.
     package let journal: SimulatedJournal?
     /// The random choices of the world, and the disturbances that they cause.
-    private(set) var chance: SimulatedChance
-    private var counts = SimulatedCounts()
-    private var hooks = SimulatedHooks()
-    private var appends = AppendSchedule()
-    private var findings: [String] = []
+    package let chance: SimulatedChance
+    /// The source of all random choices.
+    package var random: SeededRandom {
+        get { chance.source }
+        set { chance.source = newValue }
+    }
+    /// How often disturbances happened.
+    package private(set) var counts = SimulatedCounts()
+    /// What the test checks at each step.
+    package let hooks = SimulatedHooks()
+    /// The times of appended batches.
+    package let appends = AppendSchedule()
+    /// Violations found so far.
+    package private(set) var violations: [String] = []
     /// The world in which effects of the trees run; nil if they do not run.
     private let effects: ManualWorld?
     private(set) var clients: [SimulatedClient] = []
@@ -63,7 +72,7 @@ package final class SimulatedWorld {
         self.faults = faults
         chance = SimulatedChance(seed: seed, isCalm: isCalm, weather)
         tick()
-        if isStormy { storm() }
+        if chance.isStormy { storm() }
     }
 
     /// The source of session secrets, shared by all starts of the server.
@@ -101,6 +110,9 @@ package final class SimulatedWorld {
         server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
     }
 
+    /// Counts a full disk.
+    func countFullDisk() { counts.fullDisks += 1 }
+
     /// Continues with another server.
     func goOn(with next: Server) {
         server = next
@@ -116,7 +128,7 @@ package final class SimulatedWorld {
         for (link, client) in links.sorted {
             link.close()
             links.remove(link)
-            timeline.after(delay()) { client?.lose(link) }
+            timeline.after(chance.delay()) { client?.lose(link) }
         }
         appends.clear()
     }
@@ -169,8 +181,8 @@ package final class SimulatedWorld {
 
     /// Records a violation unless `condition` holds.
     package func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
-        guard !condition, findings.count < Self.violationsMax else { return }
-        findings.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
+        guard !condition, violations.count < Self.violationsMax else { return }
+        violations.append("seed \(chance.seed), \(timeline.now / 1_000) µs: \(text())")
     }
 
     /// Maximum number of recorded violations: a broken run may violate a condition at every step.
@@ -180,9 +192,6 @@ package final class SimulatedWorld {
 
     /// Whether the server was informed of the connection's start and not of its end.
     package func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
-
-    /// Returns a random delay of bytes, in nanoseconds.
-    func delay() -> UInt64 { chance.delay() }
 
     // MARK: Disturbances
 
@@ -196,7 +205,7 @@ package final class SimulatedWorld {
 
     private func storm() {
         timeline.after(chance.stormPause()) { [unowned self] in
-            guard isStormy else { return }
+            guard chance.isStormy else { return }
             if let (link, client) = links.sorted.randomElement(using: &random) {
                 switch chance.disturbance() {
                 case .reset: reset(link, client)
@@ -213,82 +222,7 @@ package final class SimulatedWorld {
     func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
         counts.resets += 1
         shut(link)
-        timeline.after(delay()) { client?.lose(link) }
-    }
-}
-
-// MARK: - What a test sets and reads
-extension SimulatedWorld {
-    /// The seed of all random choices.
-    package var seed: UInt64 { chance.seed }
-    /// The source of all random choices.
-    package var random: SeededRandom {
-        get { chance.random }
-        set { chance.random = newValue }
-    }
-    /// The rates and durations of disturbances.
-    package var weather: SimulatedWeather {
-        get { chance.weather }
-        set { chance.weather = newValue }
-    }
-    /// Size in bytes of a simulated socket's buffer.
-    package var bufferBytes: Int {
-        get { chance.bufferBytes }
-        set { chance.bufferBytes = newValue }
-    }
-    /// Maximum time in nanoseconds until a batch is appended; about half of the batches take
-    /// none.
-    package var journalDelayMax: UInt64 {
-        get { appends.delayMax }
-        set { appends.delayMax = newValue }
-    }
-    /// Whether the world is without random disturbances, delays and splits.
-    var isCalm: Bool { chance.isCalm }
-    /// Whether readers stop and connections are reset.
-    package var isStormy: Bool { chance.isStormy }
-    /// Violations found so far.
-    package var violations: [String] { findings }
-    /// Number of connections that were reset.
-    package var resets: Int { counts.resets }
-    /// Number of connections whose end was reported to the server.
-    package var endedLinks: Int { counts.endedLinks }
-    /// Number of server restarts.
-    package var restarts: Int { counts.restarts }
-    /// Number of times the disk was full.
-    package var fullDisks: Int { counts.fullDisks }
-    /// Compares the server's memory with its limits after every step.
-    package var audit: MemoryAudit? {
-        get { hooks.audit }
-        set { hooks.audit = newValue }
-    }
-    /// Called after every step of the server.
-    package var onStep: (() -> Void)? {
-        get { hooks.onStep }
-        set { hooks.onStep = newValue }
-    }
-    /// Called with each batch before it is appended.
-    package var onBatch: ((Batch) -> Void)? {
-        get { hooks.onBatch }
-        set { hooks.onBatch = newValue }
-    }
-    /// Called with the recovered state before clients are served.
-    package var onRecovered: ((Recovery) -> Void)? {
-        get { hooks.onRecovered }
-        set { hooks.onRecovered = newValue }
-    }
-    /// Called with the bytes of each write, which are whole frames, before the client receives
-    /// them.
-    package var onWrite: ((ConnectionID, [UInt8]) -> Void)? {
-        get { hooks.onWrite }
-        set { hooks.onWrite = newValue }
-    }
-
-    /// Counts a full disk.
-    func countFullDisk() { counts.fullDisks += 1 }
-
-    /// Returns when the commit of rows at `due` is reported.
-    func scheduleReport(behind due: UInt64) -> UInt64 {
-        appends.report(behind: due, after: chance.reportDelay())
+        timeline.after(chance.delay()) { client?.lose(link) }
     }
 }
 
@@ -317,7 +251,7 @@ extension SimulatedWorld {
 
     func scheduleUp(_ link: SimulatedLink) {
         guard link.scheduleUp() else { return }
-        timeline.after(delay()) { [unowned self] in
+        timeline.after(chance.delay()) { [unowned self] in
             guard link.arriveUp() else { return }
             let bytes = link.read(chance.portion())
             if !bytes.isEmpty { receive(bytes, link) }
@@ -349,11 +283,11 @@ extension SimulatedWorld {
 
     func scheduleDown(_ link: SimulatedLink) {
         guard link.scheduleDown() else { return }
-        timeline.after(delay()) { [unowned self] in
+        timeline.after(chance.delay()) { [unowned self] in
             guard link.arriveDown() else { return }
             let client = links[link.id]?.client
             let bytes = link.deliver(chance.portion())
-            if link.fill(bufferBytes) {
+            if link.fill(chance.bufferBytes) {
                 server.written(link.id, at: timeline.now)
                 noteServer()
             }
@@ -385,7 +319,7 @@ extension SimulatedWorld {
     private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
         let last = link.lastBytes
         shut(link)
-        timeline.after(delay()) {
+        timeline.after(chance.delay()) {
             client?.receive(last, from: link)
             client?.lose(link)
         }
@@ -416,12 +350,12 @@ extension SimulatedWorld {
 
     /// Checks the conditions that hold after every step.
     private func look() {
-        if let audit {
+        if let audit = hooks.audit {
             for finding in audit.findings(server.memory) {
                 expect(false, "too much is kept: \(finding)")
             }
         }
-        onStep?()
+        hooks.onStep?()
     }
 
     private func carryOut() {
@@ -451,10 +385,10 @@ extension SimulatedWorld {
             let (values, byteCount) = probe.sums()
             server.summed(values, byteCount: byteCount)
         case .encode(let capture):
-            let start = restarts
+            let start = counts.restarts
             timeline.after(Self.encodingNanoseconds) { [unowned self] in
                 // A server that has been replaced has lost its queries.
-                guard start == restarts else { return }
+                guard start == counts.restarts else { return }
                 server.encoded(capture.encode())
                 noteServer()
             }
@@ -469,24 +403,24 @@ extension SimulatedWorld {
         expect(!link.isWriting, "a second write to \(id) before the first was taken")
         var bytes: [UInt8] = []
         for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
-        onWrite?(id, bytes)
+        hooks.onWrite?(id, bytes)
         if let faults, let client {
             bytes = faults.tampered(bytes, on: id, of: ObjectIdentifier(client))
         }
         link.write(bytes)
-        if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
+        if link.fill(chance.bufferBytes) { server.written(id, at: timeline.now) }
         scheduleDown(link)
     }
 
     private func append(_ batch: Batch) {
         // Batches are appended in order, whatever their delays.
-        let due = appends.append(at: timeline.now, after: chance.appendCost(journalDelayMax))
+        let due = appends.append(at: timeline.now, after: chance.appendCost(appends.delayMax))
         if let journal { return append(batch, to: journal, at: due) }
-        onBatch?(batch)
-        let start = restarts
+        hooks.onBatch?(batch)
+        let start = counts.restarts
         timeline.after(due - timeline.now) { [unowned self] in
             // A server that has been replaced has lost its unfinished batches.
-            guard start == restarts else { return }
+            guard start == counts.restarts else { return }
             server.appended(batch.turn, at: timeline.now)
             noteServer()
         }

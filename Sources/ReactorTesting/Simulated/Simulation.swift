@@ -40,8 +40,8 @@ public final class Simulation<Root: Reactor> {
     private var allowedRestarts = 1
     /// Maximum time in nanoseconds until a batch is appended.
     public var journalDelayMax: UInt64 {
-        get { world.journalDelayMax }
-        set { world.journalDelayMax = newValue }
+        get { world.appends.delayMax }
+        set { world.appends.limit(to: newValue) }
     }
     let world: SimulatedWorld
     private let effects = ManualWorld()
@@ -71,7 +71,7 @@ public final class Simulation<Root: Reactor> {
         ledger = StateLedger(tree)
         history.begin(tree)
         world = SimulatedWorld(seed: seed, tree, limits: limits, effects: effects)
-        world.onBatch = { [unowned self] batch in look(at: batch) }
+        world.hooks.onBatch = { [unowned self] batch in look(at: batch) }
         follow(root, at: "/") { [unowned self] index, mirror in mirrors[index] = mirror }
         for _ in 0..<clients { members.append(Member(client: world.client(Self.options))) }
     }
@@ -167,7 +167,7 @@ extension Simulation {
         begin()
         for _ in 0..<steps where world.violations.isEmpty {
             world.run(for: UInt64.random(in: 0...2_000_000, using: &world.random))
-            if world.restarts < restartsMax, world.random.chance(1) { restart() }
+            if world.counts.restarts < restartsMax, world.random.chance(1) { restart() }
             guard let index = members.indices.randomElement(using: &world.random) else { break }
             if world.random.chance(2), let link = members[index].client.link {
                 world.reset(link, members[index].client)
@@ -186,7 +186,7 @@ extension Simulation {
 
     private func text(_ first: String, _ count: Int, _ steps: Int) -> String {
         "\(first)\n(\(count) findings; \(sentCount) of \(steps) actions by \(members.count) clients, "
-            + "\(world.resets) broken connections, \(world.restarts) restarts; seed \(seed) "
+            + "\(world.counts.resets) broken connections, \(world.counts.restarts) restarts; seed \(seed) "
             + "reproduces the run)"
     }
 

@@ -11,7 +11,7 @@ extension HistoryCrowd {
     func work(_ index: Int) {
         let pause = UInt64.random(in: 50_000...size.pauseMax, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy, !hasEnded else { return }
+            guard world.chance.isStormy, !hasEnded else { return }
             guard members[index].client.machine.phase != .failed(.ended),
                 !members[index].client.isGone
             else { return }

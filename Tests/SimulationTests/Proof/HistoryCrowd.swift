@@ -131,8 +131,8 @@ final class HistoryCrowd {
             seed: seed, Self.tree(epoch: seed | 1, effects.environment()), in: journal,
             limits: Self.limits, effects: effects, weather: .drawn(from: &random),
             faults: fault.map { Saboteur($0) })
-        world.journalDelayMax =
-            [0, 300_000, 3_000_000, 12_000_000].randomElement(using: &random) ?? 0
+        world.appends.limit(
+            to: [0, 300_000, 3_000_000, 12_000_000].randomElement(using: &random) ?? 0)
         chronicle = Chronicle(world)
         ledger = OutcomeLedger(world)
         listen()
@@ -146,14 +146,14 @@ final class HistoryCrowd {
         var limits = Self.limits
         // Sessions of connected clients are not evicted, and remain when the clients leave.
         limits.sessionsMax = Self.membersMax
-        world.audit = MemoryAudit(limits, stateBytesMax: 64_000, turnBytesMax: 48_000)
-        world.onBatch = { [unowned self] batch in
+        world.hooks.check(MemoryAudit(limits, stateBytesMax: 64_000, turnBytesMax: 48_000))
+        world.hooks.onBatch = { [unowned self] batch in
             let facts = (try? TurnFact.list(batch.facts.span)) ?? []
             ledger.note(facts)
             chronicle.note(batch, facts)
         }
-        world.onWrite = { [unowned self] id, bytes in ledger.read(bytes, to: id) }
-        world.onRecovered = { [unowned self] recovery in
+        world.hooks.onWrite = { [unowned self] id, bytes in ledger.read(bytes, to: id) }
+        world.hooks.onRecovered = { [unowned self] recovery in
             chronicle.compare(recovery)
             ledger.crash()
         }
@@ -252,7 +252,7 @@ extension HistoryCrowd {
     private func visitLater() {
         let pause = UInt64.random(in: 1_000_000...20_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy, members.count < Self.membersMax else { return }
+            guard world.chance.isStormy, members.count < Self.membersMax else { return }
             join(isVisitor: true)
             visitLater()
         }
@@ -276,12 +276,14 @@ extension HistoryCrowd {
         let pause = UInt64.random(
             in: 1_000_000...(size.nanoseconds / UInt64(size.crashes)), using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy, !hasEnded else { return }
+            guard world.chance.isStormy, !hasEnded else { return }
             crash()
             // A start may end before its first turn, or just after it.
             if world.random.chance(30) {
                 let soon = UInt64.random(in: 0...400_000, using: &world.random)
-                world.timeline.after(soon) { [unowned self] in if world.isStormy { crash() } }
+                world.timeline.after(soon) { [unowned self] in
+                    if world.chance.isStormy { crash() }
+                }
             }
             crashLater()
         }
@@ -293,7 +295,7 @@ extension HistoryCrowd {
         let pause = UInt64.random(
             in: 1_000_000...(size.nanoseconds / UInt64(size.fills)), using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy, !hasEnded else { return }
+            guard world.chance.isStormy, !hasEnded else { return }
             let length = UInt64.random(in: 0...6_000_000, using: &world.random)
             if !world.server.isReadOnly {
                 hasEnded = !world.fillDisk(for: length, newTree())

@@ -40,7 +40,7 @@ struct HistoryTests {
             let (violations, crashes) = try await Apart.run {
                 let crowd = HistoryCrowd(seed: seed)
                 crowd.finish()
-                return (crowd.world.violations, crowd.world.restarts)
+                return (crowd.world.violations, crowd.world.counts.restarts)
             }
             #expect(violations == [], "run again with REACTORD_SEED=\(seed), \(crashes) crashes")
         }
@@ -90,7 +90,7 @@ struct HistoryTests {
 
         mutating func add(_ crowd: HistoryCrowd) {
             events += crowd.world.timeline.eventCount
-            crashes += crowd.world.restarts
+            crashes += crowd.world.counts.restarts
             applied += crowd.counts.applied
             rejected += crowd.counts.rejected
             unknown += crowd.counts.unknown

@@ -33,7 +33,7 @@ extension Crowd {
         world.expect(
             world.server.memory.keptBytes == 0, "bytes are queued though all clients read")
         world.expect(
-            Self.bytes(tree.root).count < world.audit?.stateBytesMax ?? 0,
+            Self.bytes(tree.root).count < world.hooks.audit?.stateBytesMax ?? 0,
             "the states outgrew what the audit allows for them")
     }
 

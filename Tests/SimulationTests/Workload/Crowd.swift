@@ -108,11 +108,11 @@ final class Crowd {
         world = SimulatedWorld(
             seed: seed, Self.tree(epoch: seed | 1), limits: Self.limits,
             faults: fault.map { Saboteur($0) })
-        world.audit =
-            audit ?? MemoryAudit(Self.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)
+        world.hooks.check(
+            audit ?? MemoryAudit(Self.limits, stateBytesMax: 32_000, turnBytesMax: 16_000))
         // A slow journal leaves more rows for a crash to lose.
-        if seed % 3 == 1 { world.journalDelayMax = 30_000_000 }
-        world.onStep = { [unowned self] in lookAtOwners() }
+        if seed % 3 == 1 { world.appends.limit(to: 30_000_000) }
+        world.hooks.onStep = { [unowned self] in lookAtOwners() }
         for index in 0..<clients { join(index) }
         knock()
         // Half of the histories run without a restart.
@@ -184,7 +184,7 @@ final class Crowd {
     private func knock() {
         let pause = UInt64.random(in: 1_000_000...40_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.isStormy else { return }
+            guard world.chance.isStormy else { return }
             var hello = WireWriter()
             let frame = hello.beginFrame(.hello, number: Hello.magic)
             Hello().encode(into: &hello)
@@ -235,7 +235,7 @@ extension Crowd {
     private func lookAtOwners() {
         if owned?.tree !== world.server.tree { owned = nodes(of: world.server.tree) }
         guard let owned else { return }
-        let now = (owned.tree.revision.sequence, world.endedLinks)
+        let now = (owned.tree.revision.sequence, world.counts.endedLinks)
         if let seen = owned.seen, seen == now { return }
         self.owned?.seen = now
         var owners = owned.here.state.members.map(\.key)

@@ -62,6 +62,17 @@ struct SQLiteJournalTests {
         journal.close()
     }
 
+    @Test("a batch after the close is dropped, and does not reach the closed file")
+    func closed() throws {
+        let rig = JournalRig()
+        let journal = try rig.open(.relaxed)
+        rig.append(1, to: journal)
+        journal.close()
+        rig.appendNext(journal)
+        #expect(rig.turns == [1] && rig.failures.isEmpty)
+        #expect(try rig.rows().map(\.number) == [1])
+    }
+
     @Test("J62: batches that arrive during a slow commit are committed together by the next")
     func gathers() throws {
         let rig = JournalRig()

@@ -78,6 +78,7 @@ final class JournalCommitter: Sendable {
         case accepting
         case full
         case broken
+        case closed
     }
 
     private struct State {
@@ -102,7 +103,7 @@ final class JournalCommitter: Sendable {
             bell.wait()
             isRunning = state.withLock { state in carryOut(&orders, &state) }
         }
-        state.withLock { close($0) }
+        state.withLock { close(&$0) }
     }
 
     /// Executes the requests; returns false after the stop request.
@@ -167,10 +168,12 @@ final class JournalCommitter: Sendable {
     }
 
     // Errors are ignored where the next start detects the consequence.
-    private func close(_ state: State) {
+    private func close(_ state: inout State) {
+        let isAccepting = state.status == .accepting
+        state.status = .closed
         guard directory.health.isGood else { return database.abandon() }
         let end = Result { () throws(JournalError) in
-            guard state.status == .accepting, state.isBegun else { return false }
+            guard isAccepting, state.isBegun else { return false }
             try checkIdentities()
             try upkeep.gate.commit { () throws(JournalError) in
                 try log.end(at: state.position.number, of: instance)

@@ -17,7 +17,6 @@ package final class SignalSource: LoopResource {
     package init(_ signal: Signal, on loop: EventLoop) throws(LoopError) {
         try loop.checkIsOpen(for: "\(signal)")
         self.signal = signal
-        Self.unblock(signal)
         unsafe super.init(on: loop, as: uv_signal_t.self)
         let source = unsafe memory.assumingMemoryBound(to: uv_signal_t.self)
         var code = unsafe uv_signal_init(loop.raw, source)
@@ -35,6 +34,8 @@ package final class SignalSource: LoopResource {
             close()
             throw .call(CallFailure(call: "uv_signal_start", code: code, subject: "\(signal)"))
         }
+        // Last: a signal that was held back arrives at once, and must find its handler.
+        Self.unblock(signal)
     }
 
     override func didClose() {

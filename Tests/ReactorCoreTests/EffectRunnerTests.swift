@@ -111,6 +111,22 @@ struct EffectRunnerTests {
         #expect(bench.runner.running.isEmpty && bench.runner.orphans.count == 2)
     }
 
+    @Test("the end of the tree releases what waits, which would keep the runner alive")
+    func abandon() {
+        weak var runner: EffectRunner?
+        do {
+            let bench = Bench(countMax: 1)
+            runner = bench.runner
+            _ = bench.begin()
+            _ = bench.begin()
+            bench.runner.whenEnded(of: 1) { [runner = bench.runner] in _ = runner.running }
+            #expect(bench.runner.waiting.count == 1)
+            bench.runner.abandon()
+            #expect(bench.runner.waiting.isEmpty)
+        }
+        #expect(runner == nil)
+    }
+
     @Test("a successor continues the numbers of effects")
     func succeed() {
         let former = Bench()

@@ -183,13 +183,17 @@ final class StagedSink: SliceSink {
     private(set) var errors: [ClientError] = []
     private(set) var modes: [SubscriptionMode] = []
     private(set) var lastByteCount = 0
+    /// The number of its slice.
+    private(set) var slice: UInt32?
+    /// Called when it ends.
+    var onFail: (() -> Void)?
 
     private func read(_ name: String) throws(WireError) {
         if isBroken { throw WireError(.mismatch(expected: "a value", got: "nothing"), at: 0) }
         staged.append(name)
     }
 
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {}
+    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) { self.slice = slice }
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         lastByteCount = value.count
         try read("value")
@@ -201,5 +205,8 @@ final class StagedSink: SliceSink {
     func commit(epoch: UInt64) { commits += 1 }
     func announce() {}
     func setLive(_ isLive: Bool) {}
-    func fail(_ error: ClientError) { errors.append(error) }
+    func fail(_ error: ClientError) {
+        errors.append(error)
+        onFail?()
+    }
 }

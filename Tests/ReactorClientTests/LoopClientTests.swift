@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ReactorCore
 import ReactorLoop
 import ReactorThreads
@@ -56,6 +57,38 @@ struct LoopClientTests {
         #expect(first.socketPath == server.path)
         first.close()
         second.close()
+        loop.close()
+    }
+
+    @Test("at the system's own path the directory's owner is trusted, at no other path")
+    func trust() {
+        var options = ClientOptions()
+        func trust(_ path: String) -> SocketTrust { LoopClient.trust(in: path, options) }
+        let system = SocketTrust(trustsSystemDirectory: true)
+        #expect(trust("/run/reactord/reactord.sock") == system)
+        for other in ["/run/reactord/other.sock", "/run/other/reactord.sock", "reactord.sock"] {
+            #expect(trust(other) == SocketTrust())
+        }
+        options.daemonUID = 54_321
+        #expect(trust("/tmp/s") == SocketTrust(named: 54_321))
+    }
+
+    @Test(
+        "a named socket in a directory of another user is not trusted",
+        .enabled(if: getuid() == 0))
+    func strangersDirectory() throws {
+        let server = try RawServer([])
+        _ = unsafe chown(String(server.path.dropLast(2)), 54_321, 54_321)
+        let loop = try EventLoop()
+        let client = try LoopClient(on: loop, to: server.path)
+        var result: Result<Welcome, ClientError>?
+        client.start { result = $0 }
+        try loop.turn { result != nil }
+        guard case .failure(.unreachable(let tried))? = result else {
+            Issue.record("the socket was trusted: \(String(describing: result))")
+            return
+        }
+        #expect(tried.map(\.path) == [server.path] && tried.map(\.obstacle) == [.untrusted])
         loop.close()
     }
 

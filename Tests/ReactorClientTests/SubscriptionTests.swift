@@ -97,6 +97,35 @@ struct SubscriptionTests {
         #expect(pair.mirror.count == 111 && pair.reader.connectCount == 2)
     }
 
+    @Test("C89: a subscription that an update ends reports its error before the lost connection")
+    func endedBeforeFault() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let (broken, sound) = (StagedSink(), StagedSink())
+        client.machine.follow("/visits", .value, broken)
+        client.machine.follow("/other", .value, sound)
+        rig.run()
+        var events: [String] = []
+        broken.onFail = { events.append("ended") }
+        client.machine.onPhase = { events.append("\($0)") }
+        broken.isBroken = true
+        let mark = client.machine.revision.sequence + 1
+        // The first update ends its subscription; the second is the daemon's fault.
+        let frames = [
+            Frame(.value, id: try #require(broken.slice), number: mark, [0]),
+            Frame(.value, id: try #require(sound.slice), number: mark + 1, [0]),
+            Frame(.mark, number: mark),
+        ]
+        rig.forge(frames.bytes, to: client)
+        #expect(events.first == "ended" && events.count == 2)
+        guard case .incompatible(path: "/visits", _)? = broken.errors.first else {
+            Issue.record("the subscription ended with \(broken.errors)")
+            return
+        }
+        rig.run()
+        #expect(client.connectCount == 2 && broken.errors.count == 1 && sound.errors.isEmpty)
+    }
+
     @Test("C89: after a delta out of order, the client requests a snapshot")
     func asksForSnapshot() throws {
         let pair = try Pair()

@@ -81,7 +81,7 @@ public final class LoopClient: TurnEnding {
     }
 
     /// The users trusted at a path, given or found.
-    private static func trust(in path: String, _ options: ClientOptions) -> SocketTrust {
+    static func trust(in path: String, _ options: ClientOptions) -> SocketTrust {
         SocketTrust(
             named: options.daemonUID,
             trustsSystemDirectory: path == SocketCandidates.systemPath)

@@ -30,7 +30,6 @@ public final class Server {
     private let outcomes: OutcomeWriter
     private let dispatcher: Dispatcher
     private let openNodes: OpenNodes
-    private let sharing: SliceSharing
     private let subscriptions: Subscriptions
     private let answers: AnswerService
     private let handshake: Handshake
@@ -89,7 +88,7 @@ public final class Server {
         dispatcher = Dispatcher(
             tree, limits, orders, chronicle, outcomes, delivery, watching: watch)
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
-        sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
+        let sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
         let meter = ServerMeter(
             tree: tree, orders: orders, connections: connections, sessions: sessions,
@@ -357,7 +356,7 @@ extension Server {
         answers.releaseEnded()
         intake.readOn()
         // A snapshot is of the end of a turn, so the end of this turn sends it.
-        if sharing.canBePaid(connection) { delivery.list(connection) }
+        if subscriptions.canBePaid(connection) { delivery.list(connection) }
     }
 
     /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.

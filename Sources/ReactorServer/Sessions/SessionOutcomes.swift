@@ -135,7 +135,9 @@ struct SessionOutcomes {
 
 /// How many outcomes a session remembers.
 struct OutcomeLimits {
+    /// Maximum number of runs and exceptions; above it the oldest are dropped.
     let countMax: Int
+    /// Maximum number of bytes of exceptions; above it the oldest are dropped, but not the newest.
     let byteCountMax: Int
 }
 

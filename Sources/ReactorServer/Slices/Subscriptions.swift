@@ -58,6 +58,9 @@ final class Subscriptions {
         self.sharing = sharing
     }
 
+    /// Whether a connection gets the snapshots that it is owed, at the end of the turn.
+    func canBePaid(_ connection: Connection) -> Bool { sharing.canBePaid(connection) }
+
     /// Number of subscriptions of all connections.
     var count: Int { counts.total }
 
@@ -65,7 +68,7 @@ final class Subscriptions {
     var ringByteCount: Int { ring.byteCount }
 
     /// Keeps a turn's deltas for clients that come back.
-    func keep(_ deltas: Span<UInt8>, after start: UInt64) {
+    func storeDeltas(_ deltas: Span<UInt8>, after start: UInt64) {
         ring.keep(after: start, sequence: tree.turn.sequence, deltas: deltas)
     }
 

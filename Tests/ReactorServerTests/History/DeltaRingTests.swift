@@ -37,7 +37,7 @@ struct DeltaRingTests {
 
     @Test("the oldest deltas go beyond the budget, and a search that reads too much finds nothing")
     func bounds() {
-        let ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 500)
+        let ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 250)
         for step in 0..<100 as Range<UInt64> { ring.keep(batch(after: step, [1])) }
         #expect(ring.byteCount <= 1_500)
         #expect(ring.frames(of: 1, after: 50, upTo: 100) == nil)

@@ -51,7 +51,7 @@ final class TurnSealer {
             orders.stats.turns &+= 1
             answers.grow(by: deltaByteCount)
             turn.withDeltas { bytes in
-                subscriptions.keep(
+                subscriptions.storeDeltas(
                     bytes.extracting(0..<deltaByteCount), after: chronicle.turnStart)
             }
         }

@@ -56,6 +56,7 @@ struct ChronicleTests {
         let chronicle = try chronicle()
         chronicle.requireDurability()
         #expect(chronicle.makeBatch(of: 1, ByteSlice([])).isDurable)
+        chronicle.beginTurn()
         #expect(!chronicle.makeBatch(of: 2, ByteSlice([])).isDurable)
     }
 

@@ -44,7 +44,12 @@ struct ReactorFormTests {
     }
 
     @Test("a group is recorded under the name that earlier histories have")
-    func group() {
+    func group() throws {
         #expect(Tree(ReactorGroup([]), epoch: 1).root.reactorName == "Group")
+        #expect(ReactorGroup.reactorName == "Group")
+        // The names of the types are part of the form that clients and histories compare.
+        let form = WireSchema.record(.init(name: "Group.State", doc: "Empty.", fields: []))
+        #expect(ReactorGroup.State.wireSchema == form)
+        #expect(try ReactorGroup.State(wireBytes: ReactorGroup.State().wireBytes()) == .init())
     }
 }

@@ -89,8 +89,8 @@ extension Client {
         let name = try await ask { client, then in
             then(.success(client.reactorName(of: hold.node)))
         }
-        guard name == "\(R.self)" else {
-            throw .otherReactor(path: place, expected: "\(R.self)", actual: name)
+        guard name == R.reactorName else {
+            throw .otherReactor(path: place, expected: R.reactorName, actual: name)
         }
         return try await mirror(path.make(), at: place)
     }

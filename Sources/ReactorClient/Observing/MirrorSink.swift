@@ -46,7 +46,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     var takesPatches: Bool { false }
 
     func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {
-        otherReactor = reactor == "\(R.self)" ? nil : reactor
+        otherReactor = reactor == R.reactorName ? nil : reactor
         // From this number on, the daemon numbers the slices of values.
         guard slice < 1 << 31 else { return }
         mirror?.idNow.withLock { $0 = ReactorID(epoch: epoch, node: slice) }
@@ -86,7 +86,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
 
     func explain(_ error: WireError, at path: String) -> ClientError {
         guard let otherReactor else { return .incompatible(path: path, error) }
-        return .otherReactor(path: path, expected: "\(R.self)", actual: otherReactor)
+        return .otherReactor(path: path, expected: R.reactorName, actual: otherReactor)
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {

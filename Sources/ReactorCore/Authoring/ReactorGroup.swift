@@ -21,9 +21,30 @@ public struct ReactorGroup: Reactor, RecordedUnderName {
     static var recordedName: String { "Group" }
 
     /// Empty.
-    @WireCodable
     public struct State: Sendable, Equatable {
         /// Makes the empty state.
         public init() {}
+    }
+
+    @WireCodable
+    struct NoFields: Sendable, Equatable {}
+}
+
+// By hand, since the macro would name the form after the type. Histories and older clients know the
+// fingerprint of the form under the type's former name.
+extension ReactorGroup.State: WireCodable {
+    public static var wireSchema: WireSchema {
+        .record(.init(name: "Group.State", doc: "Empty.", fields: []))
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        ReactorGroup.NoFields().encode(into: &writer)
+    }
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> Self {
+        _ = try ReactorGroup.NoFields.decode(bytes, &cursor)
+        return Self()
     }
 }

@@ -277,6 +277,9 @@ extension Reactor {
     /// Fingerprint of the types that a replica must share: state, mutation and ``version``.
     public static var fingerprint: UInt64 { form.fingerprint }
 
+    /// The name of the reactor in histories and on the wire.
+    package static var reactorName: String { form.name }
+
     /// The name of the type, and the fingerprint.
     static var form: ReactorForm {
         ReactorForm.of(Self.self) {

@@ -49,7 +49,7 @@ final class DeltaRing {
     init(bytesMax: Int, searchBytesMax: Int) {
         self.bytesMax = bytesMax
         self.searchBytesMax = searchBytesMax
-        blockBytes = max(256, min(64 << 10, bytesMax / 16))
+        blockBytes = max(1, min(64 << 10, bytesMax / 16))
     }
 
     /// Drops everything.

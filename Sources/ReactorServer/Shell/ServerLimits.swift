@@ -66,7 +66,8 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum bytes of outcomes and answers queued for one connection; above it the server reads
     /// nothing more from it.
     public var undrainedBytesMax = 64 << 10
-    /// Maximum bytes of recent deltas kept for clients that reconnect.
+    /// Maximum bytes of recent deltas kept for clients that reconnect, counted in whole blocks of at
+    /// most 64 KiB.
     public var ringBytesMax = 16 << 20
     /// Maximum bytes of recent deltas that are searched, and sent, for one slice of a client that
     /// reconnects; above it the client gets a snapshot.

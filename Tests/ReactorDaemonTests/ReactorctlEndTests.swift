@@ -93,9 +93,10 @@ struct ReactorctlEndTests {
             "/bin/sh",
             [
                 "-c",
-                "mkfifo \(pipe); (echo '{\"increment\":{\"by\":7}}'; sleep 60) > \(pipe) & "
+                // Opened for writing too, so that the stream has no end.
+                "mkfifo \(pipe); echo '{\"increment\":{\"by\":7}}' > \(pipe) & "
                     + "exec \(Built.product("reactorctl")) dispatch --socket \(socket) /visits - "
-                    + "< \(pipe)",
+                    + "<> \(pipe)",
             ], in: directory, name: "writer")
         let watcher = try reactorctl.start(["wait", "/visits/count", "--equals", "7"], name: "w")
         #expect(await watcher.ended() == .exited(0))

@@ -93,6 +93,8 @@ struct HistoryKeeperTests {
         #expect(most.snapshots <= 4, "\(daemon.log)")
         #expect(most.bytes < 110 << 20, "\(most.bytes)")
         client.close()
+        // An end between a snapshot and the removal of older ones leaves these to the next start.
+        #expect(await holds { (try? use())?.snapshots == 2 }, "\(daemon.log)")
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
         #expect(try use().snapshots == 2)
     }

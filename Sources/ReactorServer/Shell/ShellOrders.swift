@@ -9,7 +9,7 @@ import ReactorWire
 /// *Shape*: orders leave in the order in which they were appended. There is no other invariant;
 /// ``EventGate`` states its own.
 final class ShellOrders {
-    private let queue = Cell(Deque<ServerOutput>())
+    private let queue = Cell(UniqueDeque<ServerOutput>())
     private let counters = Cell(ServerStats())
     private var gate: EventGate
     /// The time of the shell's call, in nanoseconds.

@@ -49,6 +49,15 @@ struct ClientPathsTests {
         client.close()
     }
 
+    @Test("a group, whose recorded name is not its type's, is mirrored as a replica")
+    func group() async throws {
+        let server = try LiveServer(ReactorGroup([("visits", StockReactors.Counter())]))
+        let client = try await Client.connect(to: server.path)
+        let mirror = try await client.mirror(ReactorPath { ReactorGroup([]) })
+        #expect(mirror.isCurrent && mirror.id != nil)
+        client.close()
+    }
+
     @Test("F63, F65: across processes, a parent decides on the actions sent to its nested reactors")
     func nested() async throws {
         let server = try LiveServer(Inn())

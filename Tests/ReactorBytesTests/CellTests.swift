@@ -13,10 +13,10 @@ struct CellTests {
 
     @Test("a value in a cell is changed in place")
     func changes() {
-        let place = Cell([1])
-        place.value.append(2)
-        place.value[0] = 7
-        #expect(place.value == [7, 2])
+        let cell = Cell([1])
+        cell.value.append(2)
+        cell.value[0] = 7
+        #expect(cell.value == [7, 2])
     }
 
     @Test(
@@ -25,8 +25,8 @@ struct CellTests {
     func ends() {
         var ended: [Int] = []
         do {
-            let place = Cell(Token { ended.append(1) })
-            place.value = Token { ended.append(2) }
+            let cell = Cell(Token { ended.append(1) })
+            cell.value = Token { ended.append(2) }
             #expect(ended == [1])
         }
         #expect(ended == [1, 2])
@@ -34,23 +34,23 @@ struct CellTests {
 
     @Test("a read may overlap with another read")
     func reads() {
-        let place = Cell([1, 2])
-        func sum(_ values: borrowing [Int]) -> Int { values.count + place.value.count }
-        #expect(sum(place.value) == 4)
+        let cell = Cell([1, 2])
+        func sum(_ values: borrowing [Int]) -> Int { values.count + cell.value.count }
+        #expect(sum(cell.value) == 4)
     }
 
     #if DEBUG
         @Test("a change that overlaps with another access traps in a debug build")
         func overlaps() async {
             await #expect(processExitsWith: .failure) {
-                let place = Cell([1])
-                func change(_ values: inout [Int]) { values.append(place.value.count) }
-                change(&place.value)
+                let cell = Cell([1])
+                func change(_ values: inout [Int]) { values.append(cell.value.count) }
+                change(&cell.value)
             }
             await #expect(processExitsWith: .failure) {
-                let place = Cell([1])
-                func change(_ values: inout [Int]) { place.value.append(values.count) }
-                change(&place.value)
+                let cell = Cell([1])
+                func change(_ values: inout [Int]) { cell.value.append(values.count) }
+                change(&cell.value)
             }
         }
     #endif

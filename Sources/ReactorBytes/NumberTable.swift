@@ -44,7 +44,7 @@ public struct NumberTable<Value> {
         return slots[index(of: number)]?.value
     }
 
-    /// Stores the value of `number`, and returns the one that it replaces, if any.
+    /// Stores the value of `number`. Returns the replaced value; nil if the number is new.
     @inlinable
     @discardableResult
     public mutating func insert(_ value: Value, at number: UInt64) -> Value? {

@@ -2,10 +2,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@MemberwiseInit`: writes the initialiser of a record's fields with the record's own access.
+/// `@MemberwiseInit`: writes the initializer of a record's fields, with the access of the record.
 ///
-/// The one that the compiler writes is never visible outside of the module. An optional field
-/// without a default is `nil` by default, as in the compiler's.
+/// The compiler's initializer is never visible outside of the module. An optional field without a
+/// default is `nil` by default.
 struct MemberwiseInitMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,

@@ -126,8 +126,8 @@ extension WireCodable {
 @attached(extension, conformances: WireCodable, names: named(init(_wireValues:)), named(wireSchema))
 public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "WireCodableMacro")
 
-/// Writes the initializer of a record's fields, with the record's own access; the one that the
-/// compiler writes is visible in its module alone.
+/// Writes the initializer of a record's fields, with the access of the record. The initializer that
+/// the compiler writes is visible in its module alone.
 @attached(member, names: named(init))
 package macro MemberwiseInit() =
     #externalMacro(module: "ReactorMacros", type: "MemberwiseInitMacro")

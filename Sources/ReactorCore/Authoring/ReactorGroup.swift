@@ -15,7 +15,7 @@ public struct ReactorGroup: Reactor, RecordedUnderName {
         for member in members { visitor.child(member.name, member.reactor) }
     }
 
-    public static var documentation: String { "Holds other reactors and no state of its own." }
+    public static var documentation: String { "Holds other reactors, and has no state." }
 
     // Histories have this name, from before the type got its longer one.
     static var recordedName: String { "Group" }

@@ -198,7 +198,7 @@ struct QuestionTable {
         invariants()
     }
 
-    /// Records a complete encoding. Ignores one that no request waits for.
+    /// Records a complete encoding, unless no request waits for it.
     mutating func finish(_ encoding: SliceEncoding) {
         if running != nil { finished = encoding }
         invariants()

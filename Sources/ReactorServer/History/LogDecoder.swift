@@ -29,7 +29,7 @@ package struct LogDecoder: Sendable {
     /// Returns a row's entries about the node at `path` and the nodes below it; `time` is the
     /// row's, in milliseconds since 1970.
     ///
-    /// *Throws*: if the row is not one that a daemon writes.
+    /// *Throws*: if no daemon writes such a row.
     package mutating func entries(
         of batch: Batch, at time: Int64, below path: SlicePath
     ) throws(RecoveryError) -> [LogEntry] {

@@ -31,8 +31,8 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum number of sessions; above it the session that has been disconnected longest is
     /// evicted.
     public var sessionsMax = 4_096
-    /// Maximum number of sessions of one uid; above it the one that has been disconnected longest
-    /// is evicted.
+    /// Maximum number of sessions of one uid; above it the session that has been disconnected
+    /// longest is evicted.
     public var sessionsPerUIDMax = 1_024
     /// Maximum bytes of outcomes kept for all disconnected sessions; above it the session with the
     /// most is evicted.

@@ -292,7 +292,8 @@ extension SliceSharing {
 }
 
 extension AnyNode {
-    /// Paths from the node to the changed parts of its own state; the empty path is all of it.
+    /// Paths to the changed parts of the node's state, from the node; the empty path is the whole
+    /// state.
     fileprivate func changedPlaces() -> [[WireKey]] {
         guard case .fields(let fields) = drainChanges() else { return [[]] }
         return fields.flatMap(\.places)

@@ -1,8 +1,17 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 5.8
 import PackageDescription
 
+// The benchmarks use declarations of reactord that are `package`. From tools version 5.9 on, the
+// package manager gives the compiler this package's own name; before, it gives none, and the flag
+// below gives it reactord's, which is the name of the folder above.
+let folder = Context.packageDirectory.split(separator: "/").dropLast().last ?? ""
+let packageName = String(
+    folder.lowercased().enumerated().map { index, letter in
+        letter.isLetter || (letter.isNumber && index != 0) ? letter : "_"
+    })
+
 let strict: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
+    .unsafeFlags(["-package-name", packageName, "-warnings-as-errors"]),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -14,7 +23,7 @@ func reactord(_ product: String) -> Target.Dependency {
 
 let package = Package(
     name: "reactord-benchmarks",
-    platforms: [.macOS(.v26)],
+    platforms: [.macOS("26.0")],
     products: [.executable(name: "reactor-bench", targets: ["ReactorBench"])],
     dependencies: [
         // The name is explicit, since the clone's folder may have any name.
@@ -36,5 +45,5 @@ let package = Package(
             ],
             swiftSettings: strict),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageVersions: [.version("6")]
 )

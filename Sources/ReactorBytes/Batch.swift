@@ -2,26 +2,26 @@
 ///
 /// *Place*: the server makes it at a turn's end; the journal stores it as a row, and returns it to the
 /// recovery and to queries about the past. It is in this module since neither imports the other.
-public struct Batch: Sendable {
+package struct Batch: Sendable {
     /// The turn; the journal names it once the batch is stored. 0 in a batch that was read.
-    public let turn: UInt64
+    package let turn: UInt64
     /// The epoch of the sequences.
-    public let epoch: UInt64
+    package let epoch: UInt64
     /// Sequence of the last transaction before the batch.
-    public let after: UInt64
+    package let after: UInt64
     /// Sequence of the batch's last transaction.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// Delta frames, exactly as subscribers get them.
-    public let deltas: ByteSlice
+    package let deltas: ByteSlice
     /// The turn's other decisions: actions, outcomes, sessions, structure. Empty if no history is
     /// kept.
-    public let facts: [UInt8]
+    package let facts: [UInt8]
     /// Whether a client was promised that the batch survives a power cut, even if the journal's
     /// durability is weaker.
-    public let isDurable: Bool
+    package let isDurable: Bool
 
     /// Creates a batch from a turn's delta frames and its other decisions.
-    public init(
+    package init(
         turn: UInt64, epoch: UInt64, after: UInt64, sequence: UInt64,
         deltas: ByteSlice = ByteSlice([]), facts: [UInt8] = [], isDurable: Bool = false
     ) {

@@ -3,19 +3,19 @@
 /// *Place*: under the codec's writer. An array checks at every store whether it is shared; this
 /// type cannot be shared, so a store is one capacity check and one instruction.
 @safe
-public struct ByteBuffer: ~Copyable {
+@usableFromInline package struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutablePointer<UInt8>?
     /// Number of bytes that fit before the buffer grows.
-    @inlinable public var capacity: Int { reserved }
+    @inlinable package var capacity: Int { reserved }
     @usableFromInline var reserved: Int
     /// Number of bytes appended.
-    @inlinable public var count: Int { written }
+    @inlinable package var count: Int { written }
     @usableFromInline var written = 0
 
     /// Makes an empty buffer with a capacity of `capacity` bytes; with 0, it allocates at the first
     /// append.
     @inlinable
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         precondition(capacity >= 0, "a buffer has room for \(capacity) bytes")
         reserved = capacity
         unsafe base = capacity == 0 ? nil : .allocate(capacity: capacity)
@@ -26,11 +26,11 @@ public struct ByteBuffer: ~Copyable {
 
     /// Whether `extra` more bytes fit without growth.
     @inlinable
-    public func hasRoom(for extra: Int) -> Bool { capacity &- written >= extra }
+    package func hasRoom(for extra: Int) -> Bool { capacity &- written >= extra }
 
     /// Reserves capacity for `extra` more bytes. *Cost*: amortised over the appended bytes.
     @inlinable
-    public mutating func reserve(_ extra: Int) {
+    package mutating func reserve(_ extra: Int) {
         if reserved &- written < extra { grow(by: extra) }
     }
 
@@ -56,7 +56,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Appends one byte.
     @inlinable
-    public mutating func append(_ byte: UInt8) {
+    package mutating func append(_ byte: UInt8) {
         reserve(1)
         unsafe end.storeBytes(of: byte, as: UInt8.self)
         written &+= 1
@@ -64,7 +64,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     @inlinable
-    public mutating func append(_ word: UInt64, byteCount: Int) {
+    package mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(byteCount >= 0 && byteCount <= 8, "a word has eight bytes")
         reserve(8)
         unsafe end.storeBytes(of: word.littleEndian, as: UInt64.self)
@@ -73,7 +73,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Appends the first `byteCount` bytes of two words, lowest first; `byteCount` is 8 to 16.
     @inlinable
-    public mutating func append(_ first: UInt64, _ second: UInt64, byteCount: Int) {
+    package mutating func append(_ first: UInt64, _ second: UInt64, byteCount: Int) {
         precondition(byteCount >= 8 && byteCount <= 16, "two words have sixteen bytes")
         reserve(16)
         let end = unsafe end
@@ -84,7 +84,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Appends the first `byteCount` bytes of three words, lowest first; `byteCount` is 16 to 24.
     @inlinable
-    public mutating func append(
+    package mutating func append(
         _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
     ) {
         precondition(byteCount >= 16 && byteCount <= 24, "three words have twenty-four bytes")
@@ -98,7 +98,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Appends `bytes`.
     @inlinable
-    public mutating func append(_ bytes: Span<UInt8>) {
+    package mutating func append(_ bytes: Span<UInt8>) {
         guard bytes.count > 0 else { return }
         reserve(bytes.count)
         unsafe bytes.withUnsafeBytes { source in
@@ -112,7 +112,7 @@ public struct ByteBuffer: ~Copyable {
     ///
     /// *Traps* if those bytes were not appended yet.
     @inlinable
-    public mutating func patch(_ value: UInt32, at offset: Int) {
+    package mutating func patch(_ value: UInt32, at offset: Int) {
         precondition(offset >= 0 && written &- offset >= 4, "only written bytes can be patched")
         unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + offset)
             .storeBytes(of: value.littleEndian, as: UInt32.self)
@@ -120,7 +120,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Removes all bytes after the first `newCount`, and keeps the capacity.
     @inlinable
-    public mutating func truncate(to newCount: Int) {
+    package mutating func truncate(to newCount: Int) {
         precondition(
             newCount >= 0 && newCount <= written,
             "a buffer cannot be truncated to more than it holds")
@@ -128,7 +128,7 @@ public struct ByteBuffer: ~Copyable {
     }
 
     /// Removes all bytes, and releases the memory if the capacity exceeds `bytesMax`.
-    public mutating func removeAll(keepingAtMost bytesMax: Int) {
+    @usableFromInline package mutating func removeAll(keepingAtMost bytesMax: Int) {
         written = 0
         guard capacity > bytesMax else { return }
         unsafe base?.deallocate()
@@ -138,7 +138,7 @@ public struct ByteBuffer: ~Copyable {
 
     /// Lends the appended bytes to `body`.
     @inlinable
-    public func withBytes<Result: ~Copyable, Failure: Error>(
+    package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let bytes = unsafe UnsafeBufferPointer(start: base, count: written)
@@ -146,7 +146,7 @@ public struct ByteBuffer: ~Copyable {
     }
 
     /// The appended bytes at `range`. *Cost*: copies them.
-    public func copy(_ range: Range<Int>) -> [UInt8] {
+    package func copy(_ range: Range<Int>) -> [UInt8] {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= written,
             "bytes are copied that were not appended")

@@ -4,15 +4,15 @@
 /// array.
 ///
 /// *Shape*: `range` lies within `storage`; may be empty.
-public struct ByteSlice: Sendable {
+@usableFromInline package struct ByteSlice: Sendable {
     /// The array with the bytes, and possibly others.
-    public let storage: [UInt8]
+    @usableFromInline package let storage: [UInt8]
     /// The range of the bytes in `storage`.
-    public let range: Range<Int>
+    @usableFromInline package let range: Range<Int>
 
     /// Refers to `range` of `storage`. *Traps*: if the range is out of bounds.
     @inlinable
-    public init(_ storage: [UInt8], range: Range<Int>) {
+    package init(_ storage: [UInt8], range: Range<Int>) {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= storage.count,
             "slice \(range) of \(storage.count) bytes")
@@ -22,17 +22,17 @@ public struct ByteSlice: Sendable {
 
     /// Refers to the whole of `storage`.
     @inlinable
-    public init(_ storage: [UInt8]) {
+    package init(_ storage: [UInt8]) {
         self.storage = storage
         range = 0..<storage.count
     }
 
     /// Number of bytes.
     @inlinable
-    public var count: Int { range.count }
+    package var count: Int { range.count }
 
     /// The slice without its first `byteCount` bytes.
-    public func dropping(_ byteCount: Int) -> ByteSlice {
+    package func dropping(_ byteCount: Int) -> ByteSlice {
         ByteSlice(storage, range: (range.lowerBound + byteCount)..<range.upperBound)
     }
 
@@ -41,7 +41,7 @@ public struct ByteSlice: Sendable {
     /// *Owner*: valid while the slice, or another reference to the same array, is alive: an array
     /// on Linux is one heap object that never moves, and a write through another reference copies
     /// it first.
-    @unsafe public var address: UnsafePointer<UInt8>? {
+    @unsafe package var address: UnsafePointer<UInt8>? {
         unsafe storage.withUnsafeBufferPointer { buffer in
             unsafe buffer.baseAddress.map { unsafe $0 + range.lowerBound }
         }

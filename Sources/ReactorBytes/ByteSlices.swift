@@ -2,38 +2,38 @@
 ///
 /// *Shape*: the first is stored outside the array, since most writes have only one, and an array of
 /// one costs an allocation.
-public struct ByteSlices: Sendable {
+@usableFromInline package struct ByteSlices: Sendable {
     @usableFromInline var first: ByteSlice?
     @usableFromInline var others: [ByteSlice] = []
 
     /// No slices.
-    @inlinable public init() {}
+    @inlinable package init() {}
 
     /// One slice.
-    @inlinable public init(_ slice: ByteSlice) { first = slice }
+    @inlinable package init(_ slice: ByteSlice) { first = slice }
 
     /// The slices of a sequence, in its order.
-    public init(_ slices: some Sequence<ByteSlice>) {
+    @usableFromInline package init(_ slices: some Sequence<ByteSlice>) {
         for slice in slices { append(slice) }
     }
 
     /// Number of slices.
-    @inlinable public var count: Int { first == nil ? 0 : 1 &+ others.count }
+    @inlinable package var count: Int { first == nil ? 0 : 1 &+ others.count }
 
     /// Appends a slice.
     @inlinable
-    public mutating func append(_ slice: ByteSlice) {
+    package mutating func append(_ slice: ByteSlice) {
         if first == nil { first = slice } else { others.append(slice) }
     }
 }
 
 extension ByteSlices: RandomAccessCollection {
-    @inlinable public var startIndex: Int { 0 }
-    @inlinable public var endIndex: Int { count }
+    @inlinable package var startIndex: Int { 0 }
+    @inlinable package var endIndex: Int { count }
 
     /// The slice at an index, counted from 0.
     @inlinable
-    public subscript(index: Int) -> ByteSlice {
+    package subscript(index: Int) -> ByteSlice {
         if index == 0, let first { return first }
         return others[index &- 1]
     }
@@ -41,7 +41,7 @@ extension ByteSlices: RandomAccessCollection {
 
 extension ByteSlices: ExpressibleByArrayLiteral {
     @inlinable
-    public init(arrayLiteral elements: ByteSlice...) {
+    package init(arrayLiteral elements: ByteSlice...) {
         self.init(elements)
     }
 }

@@ -2,12 +2,12 @@
 ///
 /// *Place*: under the codec. A loop over eight bytes costs eight checks, since the compiler does
 /// not merge them. Here, one explicit check precedes one unchecked access.
-public enum ByteWords {
+@usableFromInline package enum ByteWords {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
     ///
     /// *Traps* if the span is too short.
     @inlinable @inline(__always)
-    public static func word(
+    package static func word(
         in bytes: Span<UInt8>, at start: Int, byteCount: Int
     ) -> UInt64 {
         let left = bytes.count &- start
@@ -33,7 +33,7 @@ public enum ByteWords {
 
     /// Appends the bytes at `range` of `bytes` to `array`.
     @inlinable
-    public static func append(_ bytes: Span<UInt8>, _ range: Range<Int>, to array: inout [UInt8]) {
+    package static func append(_ bytes: Span<UInt8>, _ range: Range<Int>, to array: inout [UInt8]) {
         let source = bytes.extracting(range)
         unsafe source.withUnsafeBytes { unsafe array.append(contentsOf: $0) }
     }

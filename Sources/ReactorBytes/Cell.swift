@@ -7,7 +7,7 @@
 ///
 /// *Traps* in debug builds: if a change overlaps with another access.
 @safe
-public struct Cell<Value: ~Copyable>: ~Copyable {
+@usableFromInline package struct Cell<Value: ~Copyable>: ~Copyable {
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
     #if DEBUG
         /// Number of reads under way; -1 during a change.
@@ -16,7 +16,7 @@ public struct Cell<Value: ~Copyable>: ~Copyable {
 
     /// Makes a variable with this value.
     @inlinable
-    public init(_ value: consuming Value) {
+    package init(_ value: consuming Value) {
         unsafe pointer = .allocate(capacity: 1)
         unsafe pointer.initialize(to: value)
         #if DEBUG
@@ -36,7 +36,7 @@ public struct Cell<Value: ~Copyable>: ~Copyable {
 
     /// The current value.
     @inlinable
-    public var value: Value {
+    package var value: Value {
         @inline(__always) _read {
             #if DEBUG
                 beginRead()

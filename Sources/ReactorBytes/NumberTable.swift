@@ -6,7 +6,7 @@
 ///
 /// *Invariants*: the number of slots is 0 or a power of two, and at most half of them are occupied.
 /// No slot is empty between the slot that a number hashes to and the slot that contains it.
-public struct NumberTable<Value> {
+@usableFromInline package struct NumberTable<Value> {
     @usableFromInline
     struct Entry {
         @usableFromInline let number: UInt64
@@ -26,20 +26,20 @@ public struct NumberTable<Value> {
     @usableFromInline static var slotsMin: Int { 16 }
 
     /// Makes an empty table.
-    @inlinable public init() {}
+    @inlinable package init() {}
 
     /// Number of values.
-    @inlinable public var count: Int { occupied }
+    @inlinable package var count: Int { occupied }
 
     /// Whether it has no values.
-    @inlinable public var isEmpty: Bool { occupied == 0 }
+    @inlinable package var isEmpty: Bool { occupied == 0 }
 
     /// All values, in no particular order.
-    @inlinable public var values: [Value] { slots.compactMap { $0?.value } }
+    @inlinable package var values: [Value] { slots.compactMap { $0?.value } }
 
     /// The value of a number; nil if there is none.
     @inlinable
-    public subscript(number: UInt64) -> Value? {
+    package subscript(number: UInt64) -> Value? {
         guard !slots.isEmpty else { return nil }
         return slots[index(of: number)]?.value
     }
@@ -47,7 +47,7 @@ public struct NumberTable<Value> {
     /// Stores the value of `number`. Returns the replaced value; nil if the number is new.
     @inlinable
     @discardableResult
-    public mutating func insert(_ value: Value, at number: UInt64) -> Value? {
+    package mutating func insert(_ value: Value, at number: UInt64) -> Value? {
         if (occupied + 1) * 2 > slots.count { grow() }
         let index = index(of: number)
         let former = slots[index]?.value
@@ -59,7 +59,7 @@ public struct NumberTable<Value> {
     /// Removes and returns the value of `number`; nil if there is none.
     @inlinable
     @discardableResult
-    public mutating func remove(at number: UInt64) -> Value? {
+    package mutating func remove(at number: UInt64) -> Value? {
         guard !slots.isEmpty else { return nil }
         var index = index(of: number)
         guard let removed = slots[index]?.value else { return nil }

@@ -3,14 +3,14 @@
 ///
 /// *Place*: records the current work of a process, in case it dies. Writing a word is one store.
 @safe
-public final class SharedWords {
+@usableFromInline package final class SharedWords {
     /// Number of words.
-    public let count: Int
+    @usableFromInline package let count: Int
     @usableFromInline let pointer: UnsafeMutablePointer<UInt64>
     private let release: () -> Void
 
     /// Allocates `count` words in the process's own memory, all 0.
-    public init(count: Int) {
+    package init(count: Int) {
         let pointer = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
         unsafe pointer.initialize(repeating: 0, count: count)
         unsafe self.pointer = pointer
@@ -20,7 +20,7 @@ public final class SharedWords {
 
     /// Takes over the words at `pointer`; `release` frees them.
     @unsafe
-    public init(
+    package init(
         at pointer: UnsafeMutablePointer<UInt64>, count: Int, release: @escaping () -> Void
     ) {
         unsafe self.pointer = pointer
@@ -32,7 +32,7 @@ public final class SharedWords {
 
     /// The word at `index`. *Traps*: if the index is out of bounds.
     @inlinable
-    public subscript(index: Int) -> UInt64 {
+    package subscript(index: Int) -> UInt64 {
         get {
             precondition(index >= 0 && index < count, "there is no such word")
             return unsafe pointer[index]

@@ -24,15 +24,15 @@ public struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The positive `errno` value, to compare with `ECONNREFUSED` and the like.
-    public var errnoCode: Int32 { -code }
+    package var errnoCode: Int32 { -code }
 
     /// The code's symbol, such as `EADDRINUSE`. *C*: `uv_err_name_r`.
-    public var name: String {
+    package var name: String {
         unsafe Self.text { unsafe uv_err_name_r(code, $0, $1) }
     }
 
     /// The system's text for the code. *C*: `uv_strerror_r`.
-    public var message: String {
+    package var message: String {
         unsafe Self.text { unsafe uv_strerror_r(code, $0, $1) }
     }
 

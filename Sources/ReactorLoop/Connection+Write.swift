@@ -41,7 +41,7 @@ extension Connection {
 
     /// Writes `bytes` like ``write(_:)-(ByteSlices)``, copying only the part that has to wait.
     @discardableResult
-    public func write(_ bytes: Span<UInt8>) -> Int {
+    package func write(_ bytes: Span<UInt8>) -> Int {
         guard !isClosed, outbox.afterwards == .nothing, !bytes.isEmpty else { return 0 }
         var written = 0
         if !isWriting {

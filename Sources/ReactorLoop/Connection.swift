@@ -12,25 +12,25 @@ import ReactorBytes
 ///
 /// *Owner*: the loop's thread.
 @safe
-public final class Connection: LoopResource {
+package final class Connection: LoopResource {
     /// Default of ``readBudget``, in bytes.
     package static let readBudgetDefault = 262_144
 
     /// Receives the bytes read; the span is valid during the call only. Without it, bytes are
     /// dropped.
-    public var onBytes: ((Span<UInt8>) -> Void)? {
+    package var onBytes: ((Span<UInt8>) -> Void)? {
         get { receive }
         set { receive = newValue }
     }
     /// Called when the peer will send nothing more. If the peer has only shut down its writing
     /// side, later writes still reach it; if its socket is gone, the connection closes right after
     /// this call. Without this callback the connection finishes writing and closes.
-    public var onEnd: (() -> Void)?
+    package var onEnd: (() -> Void)?
     /// Called when all bytes that had to wait are written.
     package var onWritten: (() -> Void)?
     /// Called when the connection is closed, with the error that closed it, if there is one. Always
     /// the last callback.
-    public var onClosed: ((LoopError?) -> Void)?
+    package var onClosed: ((LoopError?) -> Void)?
 
     /// The process at the other end.
     package let peer: PeerCredentials
@@ -41,9 +41,9 @@ public final class Connection: LoopResource {
         set { budget = newValue }
     }
     /// Whether the connection reads from the peer.
-    public var isReading: Bool { reading }
+    package var isReading: Bool { reading }
     /// Whether the peer has ended its writing side.
-    public private(set) var isEnded = false
+    package private(set) var isEnded = false
 
     // Each read and write accesses these. They are private, so that no exclusivity check is needed
     // at run time.
@@ -97,7 +97,7 @@ public final class Connection: LoopResource {
     ///
     /// A Unix socket connects or is refused at once. *Throws*: with `EAGAIN` if the listener's
     /// backlog is full; try again later.
-    public static func connect(
+    package static func connect(
         to address: UnixAddress, on loop: EventLoop
     ) throws(LoopError) -> Connection {
         try loop.checkIsOpen(for: address.path)
@@ -153,7 +153,7 @@ public final class Connection: LoopResource {
     }
 
     /// Starts reading. *C*: `uv_read_start`.
-    public func resumeReading() {
+    package func resumeReading() {
         guard !reading, !isEnded, !isClosed else { return }
         let code = unsafe uv_read_start(
             stream,
@@ -177,7 +177,7 @@ public final class Connection: LoopResource {
     ///
     /// While it is paused, only a write detects the peer's end: pause while bytes wait to be
     /// written, or briefly.
-    public func pauseReading() {
+    package func pauseReading() {
         guard reading else { return }
         reading = false
         unsafe uv_read_stop(stream)

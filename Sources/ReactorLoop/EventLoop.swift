@@ -4,7 +4,7 @@ import ReactorBytes
 import ReactorThreads
 
 /// The behaviour of a turn without events.
-public enum TurnMode: Sendable {
+package enum TurnMode: Sendable {
     /// Waits, without using the processor, until something happens.
     case wait
     /// Returns at once.
@@ -27,7 +27,7 @@ public final class EventLoop {
     package static let readBytesMax = 65_536
 
     /// Runs at the end of every turn in which anything happened, before the loop waits again.
-    public var onTurnEnd: (() -> Void)? {
+    package var onTurnEnd: (() -> Void)? {
         get { turnEnd }
         set { turnEnd = newValue }
     }
@@ -36,7 +36,7 @@ public final class EventLoop {
     /// Number of turns so far, empty ones included.
     package var turnCount: UInt64 { turns }
     /// Whether ``close()`` was called.
-    public var isClosed: Bool { closed }
+    package var isClosed: Bool { closed }
 
     // An access to a public variable is checked for exclusivity at run time. Every turn uses these,
     // which no other module can reach and whose accesses the compiler checks.
@@ -106,7 +106,7 @@ public final class EventLoop {
     }
 
     /// Monotonic time in nanoseconds, from an arbitrary origin. *C*: `uv_hrtime`.
-    public var now: UInt64 { uv_hrtime() }
+    package var now: UInt64 { uv_hrtime() }
 
     /// Runs `job` in this turn, or in the next if this turn runs no more jobs.
     @discardableResult
@@ -199,7 +199,7 @@ extension EventLoop {
     ///
     /// *Place*: for a client that steps its loop instead of giving it a thread.
     /// *Traps*: inside a turn, and on a closed loop. *C*: `uv_run`.
-    public func turn(_ mode: TurnMode) {
+    package func turn(_ mode: TurnMode) {
         precondition(!isTurning, "a loop cannot be turned from inside its own turn")
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true

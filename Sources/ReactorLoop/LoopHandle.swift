@@ -31,5 +31,5 @@ public struct LoopHandle: Sendable {
     }
 
     /// Whether the caller runs inside a turn of this loop.
-    public var isOnLoop: Bool { doorbell.turning.isCurrent }
+    package var isOnLoop: Bool { doorbell.turning.isCurrent }
 }

@@ -7,12 +7,12 @@ import CLibUV
 ///
 /// *Owner*: the loop's thread, for every member.
 @safe
-public class LoopResource {
+package class LoopResource {
     /// The loop of the resource.
-    public let loop: EventLoop
+    package let loop: EventLoop
     /// Whether ``close()`` was called, or an error has closed the resource. After that, only the
     /// last callback follows.
-    public final var isClosed: Bool { closed }
+    package final var isClosed: Bool { closed }
     // Not public, so that the accesses of each read and write need no check at run time.
     private final var closed = false
 
@@ -42,7 +42,7 @@ public class LoopResource {
     /// repeatedly.
     ///
     /// *C*: `uv_close`. The memory is freed after the close callback, in the loop's next pass.
-    public func close() {
+    package func close() {
         guard !isClosed else { return }
         closed = true
         willClose()

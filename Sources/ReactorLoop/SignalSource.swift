@@ -67,17 +67,17 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     }
 
     /// SIGTERM: end in an orderly way.
-    public static let terminate = Signal(rawValue: SIGTERM)
+    package static let terminate = Signal(rawValue: SIGTERM)
     /// SIGINT: Ctrl-C.
-    public static let interrupt = Signal(rawValue: SIGINT)
+    package static let interrupt = Signal(rawValue: SIGINT)
     /// SIGHUP: the terminal was closed, or an operator asks for a reload.
-    public static let hangUp = Signal(rawValue: SIGHUP)
+    package static let hangUp = Signal(rawValue: SIGHUP)
     /// SIGUSR1: free for the application.
-    public static let user1 = Signal(rawValue: SIGUSR1)
+    package static let user1 = Signal(rawValue: SIGUSR1)
     /// SIGUSR2: free for the application.
-    public static let user2 = Signal(rawValue: SIGUSR2)
+    package static let user2 = Signal(rawValue: SIGUSR2)
     /// SIGWINCH: the terminal changed its size.
-    public static let windowChange = Signal(rawValue: SIGWINCH)
+    package static let windowChange = Signal(rawValue: SIGWINCH)
 
     /// The number, for messages.
     public var description: String { "signal \(rawValue)" }

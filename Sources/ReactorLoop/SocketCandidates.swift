@@ -122,10 +122,10 @@ extension SocketCandidate: CustomStringConvertible {
 /// The reason why a text cannot be the path of a Unix-domain socket.
 public struct SocketPathError: Error, Equatable, Sendable {
     /// Maximum length in bytes: `sun_path` has 108, of which the last is zero.
-    public static let pathBytesMax = 107
+    package static let pathBytesMax = 107
 
     /// The possible faults of a path.
-    public enum Condition: Equatable, Sendable {
+    package enum Condition: Equatable, Sendable {
         case empty
         case relative
         case tooLong
@@ -136,14 +136,14 @@ public struct SocketPathError: Error, Equatable, Sendable {
     }
 
     /// The faulty path.
-    public let path: String
+    package let path: String
     /// The fault.
-    public let condition: Condition
+    package let condition: Condition
 
     /// The fault of a path; `nil` if it has none.
     ///
     /// *Shape*: absolute, at most ``pathBytesMax`` bytes of UTF-8, no zero byte.
-    public init?(_ path: String) {
+    package init?(_ path: String) {
         guard let condition = Self.condition(of: path) else { return nil }
         self.path = path
         self.condition = condition

@@ -5,18 +5,18 @@ import Glibc
 ///
 /// *Place*: made once from configuration or arguments; listeners bind it, connections connect to
 /// it.
-public struct UnixAddress: Hashable, Sendable, CustomStringConvertible {
+package struct UnixAddress: Hashable, Sendable, CustomStringConvertible {
     /// Maximum length of a path in bytes: `sun_path` has 108, of which the last is the terminating
     /// NUL.
-    public static let pathBytesMax = 107
+    package static let pathBytesMax = 107
 
     /// The path, 1 to ``pathBytesMax`` bytes of UTF-8 without NUL.
-    public let path: String
+    package let path: String
 
     /// Checks `path`, since libuv and `bind` would silently cut a longer one.
     ///
     /// *Throws*: ``LoopError/pathIsEmpty``, `pathHoldsNUL` or `pathIsTooLong`.
-    public init(_ path: String) throws(LoopError) {
+    package init(_ path: String) throws(LoopError) {
         guard !path.isEmpty else { throw .pathIsEmpty }
         guard !path.utf8.contains(0) else { throw .pathHoldsNUL(path: path) }
         let byteCount = path.utf8.count
@@ -27,7 +27,7 @@ public struct UnixAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The path itself.
-    public var description: String { path }
+    package var description: String { path }
 
     /// The path of the socket's directory; `.` if the path contains none.
     package var directory: String {

@@ -1,5 +1,5 @@
-public import ReactorBytes
-public import ReactorCore
+package import ReactorBytes
+package import ReactorCore
 import ReactorWire
 
 /// The daemon's logic: takes bytes and ticks, returns outputs.
@@ -15,9 +15,9 @@ import ReactorWire
 /// The server has no state besides its parts, which it calls in order: input goes through
 /// ``Intake`` to the part for each frame, and output leaves through ``Delivery``. A part knows only
 /// parts that were made before it, and none calls the server.
-public final class Server {
+package final class Server {
     /// The served reactors.
-    public let tree: Tree
+    package let tree: Tree
     /// Limits of each client and of all together.
     package let limits: ServerLimits
     private let orders: ShellOrders
@@ -40,7 +40,7 @@ public final class Server {
     /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one. Without a journal, the
     /// server orders no ``ServerOutput/append(_:)``, and a turn's outputs leave at its end.
-    public convenience init(
+    package convenience init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
         ownerUID: UInt32? = nil, hasJournal: Bool = true, random: @escaping () -> UInt64
     ) {
@@ -57,7 +57,7 @@ public final class Server {
     /// `words` mark the action in progress for the next run of the daemon: see ``lastDeath``. A
     /// read-only server shows its state, and refuses every action with ``FaultCode/diskFull`` until
     /// ``goOn(_:)``.
-    public convenience init(
+    package convenience init(
         _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
         daemonName: String = "reactord", ownerUID: UInt32? = nil,
         random: @escaping () -> UInt64
@@ -123,10 +123,10 @@ public final class Server {
 extension Server {
     /// Takes the next output for the shell; nil if there is none now. Executing an output may add
     /// others.
-    public func nextOutput() -> ServerOutput? { orders.next() }
+    package func nextOutput() -> ServerOutput? { orders.next() }
 
     /// Takes all outputs for the shell, oldest first.
-    public func takeOutputs() -> [ServerOutput] { orders.takeAll() }
+    package func takeOutputs() -> [ServerOutput] { orders.takeAll() }
 
     /// When the shell ends another turn without input.
     package enum NextTurn: Sendable {
@@ -154,7 +154,7 @@ extension Server {
     }
 
     /// Whether a turn has something to send without input.
-    public var needsTurn: Bool { nextTurn != .none }
+    package var needsTurn: Bool { nextTurn != .none }
 
     /// Whether subscribers wait for updates beyond the turn's share: the shell reads arrived input
     /// without waiting, and ends another turn.
@@ -170,7 +170,7 @@ extension Server {
     package var isCrowded: Bool { peers.isCrowded }
 
     /// Number of open connections.
-    public var connectionCount: Int { connections.count }
+    package var connectionCount: Int { connections.count }
 
     /// The counters since the start.
     package var statistics: ServerStats { orders.stats }
@@ -235,7 +235,7 @@ extension Server {
     /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients
     /// still wait for their reason, further ones are closed at once, which bounds the number of
     /// sockets.
-    public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
+    package func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
         guard let (code, reason) = peers.reasonToTurnAway(peer) else {
@@ -273,7 +273,7 @@ extension Server {
     }
 
     /// Handles a closed socket.
-    public func disconnect(_ id: ConnectionID, at now: UInt64) {
+    package func disconnect(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections.remove(id) else { return }
         peers.leave(connection)
@@ -290,14 +290,14 @@ extension Server {
 
     /// Handles the end of a client's input: the client still reads, and gets its answers. For a
     /// client that closed its socket, call ``disconnect(_:at:)``.
-    public func endInput(_ id: ConnectionID) {
+    package func endInput(_ id: ConnectionID) {
         guard let connection = connections[id], connection.inlet.value.end() else { return }
         delivery.list(connection)
     }
 
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
-    public func drain() {
+    package func drain() {
         guard peers.drain() else { return }
         for connection in connections.inOrder {
             // A client that closed its half had unlimited time until now.
@@ -308,7 +308,7 @@ extension Server {
 
     /// Checks deadlines, and sends idle subscribers a mark; call it once a second. `isLate` is true
     /// if the process was stopped for some time, so that input of that time is not read yet.
-    public func tick(at now: UInt64, isLate: Bool = false) {
+    package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
@@ -341,7 +341,7 @@ extension Server {
     /// Handles received bytes.
     ///
     /// *Owner*: `bytes` is valid during the call; the bytes of an incomplete frame are copied.
-    public func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
+    package func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections[id], !connection.isLeaving else { return }
         orders.stats.bytesReceived &+= UInt64(bytes.count)
@@ -349,7 +349,7 @@ extension Server {
     }
 
     /// Records that the socket took all of the last write.
-    public func written(_ id: ConnectionID, at now: UInt64) {
+    package func written(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections[id] else { return }
         delivery.written(connection)
@@ -360,7 +360,7 @@ extension Server {
     }
 
     /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
-    public func encoded(_ encoding: SliceEncoding) { answers.encoded(encoding) }
+    package func encoded(_ encoding: SliceEncoding) { answers.encoded(encoding) }
 
     /// Takes the checksums of the last probe, which read `byteCount` bytes.
     package func summed(_ sums: [UInt64], byteCount: Int) {
@@ -392,7 +392,7 @@ extension Server {
     /// journal, what it caused leaves.
     ///
     /// Call it once per pass of the loop, after all input that arrived.
-    public func endTurn(at now: UInt64) {
+    package func endTurn(at now: UInt64) {
         orders.begin(at: now)
         delivery.beginUpdates()
         answers.beginTurn()
@@ -417,7 +417,7 @@ extension Server {
     }
 
     /// The journal holds the batch of turn `number`, and all before it.
-    public func appended(_ number: UInt64, at now: UInt64) {
+    package func appended(_ number: UInt64, at now: UInt64) {
         orders.begin(at: now)
         delivery.markAppended(upTo: number)
         release()
@@ -447,10 +447,10 @@ extension Server {
 // MARK: - Snapshots
 extension Server {
     /// The snapshot in progress, if there is one.
-    public var snapshot: ServerSnapshot? { chronicle.snapshot }
+    package var snapshot: ServerSnapshot? { chronicle.snapshot }
 
     /// Requests a snapshot. It begins at the end of the turn, as an output after its batch.
-    public func wantSnapshot() { chronicle.wantSnapshot() }
+    package func wantSnapshot() { chronicle.wantSnapshot() }
 
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }

@@ -3,28 +3,28 @@
 ///
 /// *Place*: a client's mirrors share one lock, so that a reader of two sees both at the same
 /// revision.
-public final class Guarded<Value>: @unchecked Sendable {
+@usableFromInline package final class Guarded<Value>: @unchecked Sendable {
     /// The lock that guards the value.
-    public let lock: Lock
+    @usableFromInline package let lock: Lock
     // Unchecked: the lock is not recursive, so accesses cannot overlap.
     @exclusivity(unchecked) @usableFromInline var value: Value
 
     /// Guards `value` with `lock`.
-    public init(_ value: sending Value, by lock: Lock = Lock()) {
+    package init(_ value: sending Value, by lock: Lock = Lock()) {
         self.lock = lock
         unsafe self.value = value
     }
 
     /// Runs `body` on the value while no other thread is inside the lock.
     @inlinable
-    public func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try lock.withLock { () throws(Failure) in try unsafe body(&value) }
     }
 
     /// Runs `body` on the value if the lock is free; otherwise returns `nil`.
-    public func withLockIfFree<Result, Failure: Error>(
+    package func withLockIfFree<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         try lock.withLockIfFree { () throws(Failure) in try unsafe body(&value) }
@@ -34,7 +34,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     ///
     /// *Owner*: callers that hold ``lock``; nothing checks it.
     @inlinable
-    public func whileLocked<Result, Failure: Error>(
+    package func whileLocked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(&value)

@@ -7,12 +7,12 @@ import Glibc
 ///
 /// *Owner*: any thread. Not recursive: locking it again inside ``withLock(_:)`` deadlocks.
 @safe
-public final class Lock: @unchecked Sendable {
+@usableFromInline package final class Lock: @unchecked Sendable {
     // Allocated, since a mutex must not move, and an inline one would move with its owner.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// Makes an unlocked lock.
-    public init() {
+    package init() {
         unsafe mutex = .allocate(capacity: 1)
         let code = unsafe pthread_mutex_init(mutex, nil)
         precondition(code == 0, "pthread_mutex_init answered \(code)")
@@ -27,7 +27,7 @@ public final class Lock: @unchecked Sendable {
     ///
     /// *Cost*: about 20 ns without contention. Keep `body` short, and call no unknown code in it.
     @inlinable
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         acquire()
@@ -36,7 +36,7 @@ public final class Lock: @unchecked Sendable {
     }
 
     /// Runs `body` if the lock is free; otherwise returns `nil`.
-    public func withLockIfFree<Result: ~Copyable, Failure: Error>(
+    package func withLockIfFree<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }

@@ -10,24 +10,24 @@
 /// | 6 | 2 | reserved, must be 0 |
 /// | 8 | 4 | `id`: a node or a slice, depending on the kind |
 /// | 12 | 8 | `number`: an ordinal, a revision or a request number, depending on the kind |
-public struct FrameHeader: Equatable, Sendable {
+@usableFromInline package struct FrameHeader: Equatable, Sendable {
     /// Bytes of a header.
-    @inlinable public static var byteCount: Int { 20 }
+    @inlinable package static var byteCount: Int { 20 }
 
     /// Bytes of the body that follows.
-    public var length: UInt32
+    @usableFromInline package var length: UInt32
     /// The raw ``FrameKind``; a peer may send kinds that this side does not know.
-    public var kind: UInt8
+    @usableFromInline package var kind: UInt8
     /// Bits that qualify the kind.
-    public var flags: FrameFlags
+    @usableFromInline package var flags: FrameFlags
     /// A node or a slice, depending on the kind.
-    public var id: UInt32
+    @usableFromInline package var id: UInt32
     /// An ordinal, a revision or a request number, depending on the kind.
-    public var number: UInt64
+    @usableFromInline package var number: UInt64
 
     /// Makes a header.
     @inlinable
-    public init(
+    package init(
         length: UInt32 = 0, kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0,
         number: UInt64 = 0
     ) {
@@ -52,7 +52,7 @@ public struct FrameHeader: Equatable, Sendable {
     /// *Throws*: ``FrameError`` as soon as the bytes cannot become a frame, before anything is
     /// allocated for its body.
     @inlinable
-    public static func decode(
+    package static func decode(
         _ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int
     ) throws(FrameError) -> FrameHeader? {
         guard bytes.count &- offset >= byteCount else { return nil }
@@ -75,7 +75,7 @@ public struct FrameHeader: Equatable, Sendable {
 extension WireWriter {
     /// Appends a header; `length` may be patched later with ``endFrame(at:)``.
     @inlinable
-    public mutating func header(_ header: FrameHeader) {
+    package mutating func header(_ header: FrameHeader) {
         let low = UInt64(header.kind) &<< 32 | UInt64(header.flags.rawValue) &<< 40
         words(
             UInt64(header.length) | low, UInt64(header.id) | header.number &<< 32,
@@ -84,7 +84,7 @@ extension WireWriter {
 
     /// Appends a header whose body the caller appends next. Returns its offset.
     @inlinable
-    public mutating func beginFrame(
+    package mutating func beginFrame(
         _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64 = 0
     ) -> Int {
         let start = count
@@ -94,62 +94,62 @@ extension WireWriter {
 
     /// Writes the length of the body into the header that starts at `start`.
     @inlinable
-    public mutating func endFrame(at start: Int) {
+    package mutating func endFrame(at start: Int) {
         patch(UInt32(truncatingIfNeeded: count &- start &- FrameHeader.byteCount), at: start)
     }
 }
 
 /// Bits of a header that qualify its kind.
-public struct FrameFlags: OptionSet, Sendable, Hashable {
-    public let rawValue: UInt8
+@usableFromInline package struct FrameFlags: OptionSet, Sendable, Hashable {
+    @usableFromInline package let rawValue: UInt8
 
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// More parts of the same value follow.
-    @inlinable public static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
+    @inlinable package static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
     /// The snapshot replaces the receiver's whole state: the daemon's history lost a part, or may
     /// have.
-    @inlinable public static var fresh: FrameFlags { FrameFlags(rawValue: 1 << 1) }
+    @inlinable package static var fresh: FrameFlags { FrameFlags(rawValue: 1 << 1) }
     /// The slice has no value now; the body is empty.
-    @inlinable public static var absent: FrameFlags { FrameFlags(rawValue: 1 << 2) }
+    @inlinable package static var absent: FrameFlags { FrameFlags(rawValue: 1 << 2) }
     /// The body starts with ``DispatchOptions``; the action follows.
-    @inlinable public static var options: FrameFlags { FrameFlags(rawValue: 1 << 3) }
+    @inlinable package static var options: FrameFlags { FrameFlags(rawValue: 1 << 3) }
     /// The delta contains structural changes: children created or removed.
-    @inlinable public static var structural: FrameFlags { FrameFlags(rawValue: 1 << 4) }
+    @inlinable package static var structural: FrameFlags { FrameFlags(rawValue: 1 << 4) }
 
     /// The value is a patch of the last value: see ``PatchWriter``.
-    @inlinable public static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
+    @inlinable package static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
 
     /// The client wants a ``FrameKind/done`` when the effects of the action have ended.
-    @inlinable public static var awaited: FrameFlags { FrameFlags(rawValue: 1 << 6) }
+    @inlinable package static var awaited: FrameFlags { FrameFlags(rawValue: 1 << 6) }
 
     @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x7f) }
 }
 
 /// The reason why bytes cannot be a frame. The connection that sent them is closed.
-public struct FrameError: Error, Equatable, Sendable {
+@usableFromInline package struct FrameError: Error, Equatable, Sendable {
     /// The possible faults of a header.
-    public enum Condition: Equatable, Sendable {
+    @usableFromInline package enum Condition: Equatable, Sendable {
         case tooLong(length: Int, max: Int)
         case reservedBits
         case unknownKind(UInt8)
     }
 
     /// The fault.
-    public var condition: Condition
+    @usableFromInline package var condition: Condition
     /// Offset of the frame in the span, in bytes.
-    public var offset: Int
+    @usableFromInline package var offset: Int
 
     /// Makes an error about the frame at an offset.
     @inlinable
-    public init(_ condition: Condition, at offset: Int) {
+    package init(_ condition: Condition, at offset: Int) {
         self.condition = condition
         self.offset = offset
     }
 }
 
 extension FrameError: CustomStringConvertible {
-    public var description: String {
+    @usableFromInline package var description: String {
         switch condition {
         case .tooLong(let length, let max):
             "frame at byte \(offset): length \(length) exceeds frameBytesMax \(max)"

@@ -2,7 +2,7 @@
 ///
 /// Kinds below 0x80 are critical: a peer that does not know one closes the connection. Kinds from
 /// 0x80 are ignorable: a peer that does not know one skips it by its length.
-public enum FrameKind: UInt8, Sendable, CaseIterable {
+@usableFromInline package enum FrameKind: UInt8, Sendable, CaseIterable {
     // From the client.
     /// First frame of a client: ``Hello``; `number` is ``Hello/magic``.
     case hello = 0x01
@@ -73,5 +73,5 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case notice = 0x80
 
     /// Whether a peer may skip a frame of this raw kind that it does not know.
-    @inlinable public static func isIgnorable(_ kind: UInt8) -> Bool { kind >= 0x80 }
+    @inlinable package static func isIgnorable(_ kind: UInt8) -> Bool { kind >= 0x80 }
 }

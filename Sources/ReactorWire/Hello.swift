@@ -1,31 +1,31 @@
 /// The first frame of a client.
 @WireCodable
-public struct Hello: Equatable, Sendable {
+package struct Hello: Equatable, Sendable {
     /// `number` of a hello's header: "REACTORD" in ASCII. It distinguishes a client from another
     /// program within one read.
-    public static let magic: UInt64 = 0x4452_4f54_4341_4552
+    package static let magic: UInt64 = 0x4452_4f54_4341_4552
     /// The version of the wire that this library speaks.
-    public static let version: UInt16 = 1
+    package static let version: UInt16 = 1
 
     /// Lowest version that the client speaks.
-    public var versionMin: UInt16 = 1
+    package var versionMin: UInt16 = 1
     /// Highest version that the client speaks.
-    public var versionMax: UInt16 = 1
+    package var versionMax: UInt16 = 1
     /// The session to resume: 16 bytes from an earlier ``Welcome``; `nil` for a new one.
-    public var session: [UInt8]?
+    package var session: [UInt8]?
     /// Highest ordinal of that session up to which the client has all outcomes.
-    public var confirmed: UInt64 = 0
+    package var confirmed: UInt64 = 0
     /// Highest ordinal of that session whose action the client knows to be applied; 0 if none.
-    public var applied: UInt64 = 0
+    package var applied: UInt64 = 0
     /// Name of the program, for people to read; at most 64 bytes.
-    public var program: String = ""
+    package var program: String = ""
     /// The epoch of the daemon that issued ``session``, if one is given: see ``Revision``.
-    public var epoch: UInt64?
+    package var epoch: UInt64?
     /// The sequence of the ``Welcome`` that first contained ``session``, if one is given.
-    public var since: UInt64?
+    package var since: UInt64?
 
     /// Makes a greeting.
-    public init(
+    package init(
         versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
         session: [UInt8]? = nil, confirmed: UInt64 = 0, applied: UInt64 = 0,
         program: String = "", epoch: UInt64? = nil, since: UInt64? = nil
@@ -51,7 +51,7 @@ public struct Welcome: Equatable, Sendable {
     /// The epoch: see ``Revision``.
     public var epoch: UInt64
     /// The sequence of the last applied action.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The session's secret, 16 bytes.
     public var session: [UInt8]
     /// Whether the daemon resumed ``Hello/session``; if not, ``session`` is a new one.
@@ -62,12 +62,12 @@ public struct Welcome: Equatable, Sendable {
     /// that reconnects gets another one.
     public var connection: UInt64
     /// Highest ordinal of the session so far; 0 if none.
-    public var ordinal: UInt64
+    package var ordinal: UInt64
     /// The limits of this connection.
-    public var limits: Limits
+    package var limits: Limits
 
     /// Makes an answer to a greeting.
-    public init(
+    package init(
         version: UInt16, daemon: String, epoch: UInt64, sequence: UInt64, session: [UInt8],
         isResumed: Bool, client: UInt64, connection: UInt64 = 0, ordinal: UInt64, limits: Limits
     ) {
@@ -86,16 +86,16 @@ public struct Welcome: Equatable, Sendable {
     /// The limits of one connection.
     @WireCodable
     @MemberwiseInit
-    public struct Limits: Equatable, Sendable {
+    package struct Limits: Equatable, Sendable {
         /// Maximum body of a client's frame in bytes; the daemon's frames have at most
         /// ``WireLimits/daemonFrameBytesMax``.
-        public var frameBytesMax: UInt32
+        package var frameBytesMax: UInt32
         /// Maximum actions without an outcome.
-        public var inFlightMax: UInt32
+        package var inFlightMax: UInt32
         /// Maximum open nodes.
-        public var nodesMax: UInt32
+        package var nodesMax: UInt32
         /// Maximum subscriptions.
-        public var subscriptionsMax: UInt32
+        package var subscriptionsMax: UInt32
     }
 }
 

@@ -25,11 +25,11 @@ package struct BackupMade: Equatable, Sendable {
 /// A position in a daemon's log; the next page begins after it.
 @WireCodable
 @MemberwiseInit
-public struct LogMark: Hashable, Sendable {
+package struct LogMark: Hashable, Sendable {
     /// The last row of the journal that was sent completely.
-    public var row: UInt64
+    package var row: UInt64
     /// Number of entries of the next row that were sent.
-    public var skip: UInt64
+    package var skip: UInt64
 }
 
 /// Answer to ``Question/log(path:from:after:waits:)``: the next entries, as many as fit a page.
@@ -48,28 +48,28 @@ package struct LogPage: Equatable, Sendable {
 
 /// A past transaction, or an action that was not applied.
 @WireCodable
-public struct LogEntry: Equatable, Sendable {
+package struct LogEntry: Equatable, Sendable {
     /// The transaction's revision; `nil` without a transaction.
-    public var revision: Revision?
+    package var revision: Revision?
     /// Time of the record, in milliseconds since 1970.
-    public var time: Int64
+    package var time: Int64
     /// The action that caused the entry; zeros for the daemon itself.
-    public var origin: Origin
+    package var origin: Origin
     /// The sender; `nil` if the action is of an earlier turn, or the daemon's own.
-    public var caller: LogCaller?
+    package var caller: LogCaller?
     /// The action, or those of a batch; empty if the change is a consequence of another entry.
-    public var actions: [LogAction]
+    package var actions: [LogAction]
     /// The outcome; `nil` if the answer came in a later turn.
-    public var outcome: Outcome?
+    package var outcome: Outcome?
     /// The changes, in order.
-    public var mutations: [LogMutation]
+    package var mutations: [LogMutation]
     /// Nodes whose states an import replaced.
-    public var replaced: [String]
+    package var replaced: [String]
     /// The action, if it was refused and too large to be recorded.
-    public var omitted: LogOmission?
+    package var omitted: LogOmission?
 
     /// Makes an entry without content.
-    public init(revision: Revision? = nil, time: Int64, origin: Origin = .daemon) {
+    package init(revision: Revision? = nil, time: Int64, origin: Origin = .daemon) {
         self.revision = revision
         self.time = time
         self.origin = origin
@@ -84,25 +84,25 @@ public struct LogEntry: Equatable, Sendable {
 /// A refused action that the journal does not contain.
 @WireCodable
 @MemberwiseInit
-public struct LogOmission: Equatable, Sendable {
+package struct LogOmission: Equatable, Sendable {
     /// Paths of the nodes that the action was sent to.
-    public var paths: [String]
+    package var paths: [String]
     /// Length of the action's frame in bytes, header included.
-    public var byteCount: UInt64
+    package var byteCount: UInt64
     /// ``WireChecksum`` of the action's frame.
-    public var checksum: UInt64
+    package var checksum: UInt64
 }
 
 /// The sender of an action, as attested by the kernel.
 @WireCodable
 @MemberwiseInit
-public struct LogCaller: Equatable, Sendable {
+package struct LogCaller: Equatable, Sendable {
     /// User id.
-    public var uid: UInt32
+    package var uid: UInt32
     /// Group id.
-    public var gid: UInt32
+    package var gid: UInt32
     /// Process id.
-    public var pid: Int32
+    package var pid: Int32
 }
 
 /// A past action.
@@ -111,17 +111,17 @@ public struct LogCaller: Equatable, Sendable {
 /// another cannot read.
 @WireCodable
 @MemberwiseInit
-public struct LogAction: Equatable, Sendable {
+package struct LogAction: Equatable, Sendable {
     /// The node that the action was sent to; the root for a batch that cannot be decoded.
-    public var path: String
+    package var path: String
     /// The action; a byte string of it if ``isRaw``.
-    public var action: WireEmbedded
+    package var action: WireEmbedded
     /// Whether ``action`` is a byte string of the received bytes, which are no value of the wire.
     /// Such an action was refused.
-    public var isRaw = false
+    package var isRaw = false
 
     /// Makes an entry of the received bytes: as a value if they are one, else as a byte string.
-    public init(path: String, bytes: Span<UInt8>) {
+    package init(path: String, bytes: Span<UInt8>) {
         self.path = path
         var cursor = WireCursor(action: 0)
         if let value = try? WireValue.decode(bytes, &cursor), cursor.offset == bytes.count {
@@ -138,13 +138,13 @@ public struct LogAction: Equatable, Sendable {
 /// A past change.
 @WireCodable
 @MemberwiseInit
-public struct LogMutation: Equatable, Sendable {
+package struct LogMutation: Equatable, Sendable {
     /// The node that changed.
-    public var path: String
+    package var path: String
     /// Its mutation; a ``StructuralChange`` in encoded form if ``isStructural``.
-    public var mutation: WireEmbedded
+    package var mutation: WireEmbedded
     /// Whether the change created or removed a child, instead of changing a state.
-    public var isStructural: Bool
+    package var isStructural: Bool
 }
 
 /// Answer to ``Question/export(path:at:skip:)``: nodes with their own states, as many as fit a page.

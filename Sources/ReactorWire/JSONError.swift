@@ -8,7 +8,7 @@ public struct JSONError: Error, Equatable, Sendable {
     public var column: Int
 
     /// Makes an error at a position.
-    public init(condition: Condition, line: Int, column: Int) {
+    package init(condition: Condition, line: Int, column: Int) {
         self.condition = condition
         self.line = line
         self.column = column

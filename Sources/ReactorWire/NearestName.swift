@@ -1,13 +1,13 @@
 /// Finds the known name closest to a misspelt one, for the remedy in an error.
-public enum NearestName {
+package enum NearestName {
     /// Maximum length of a compared name in bytes: the cost grows with the product of two lengths.
-    public static let nameBytesMax = 128
+    package static let nameBytesMax = 128
 
     /// The name among `known` with the fewest edits to `name`; `nil` if every one needs changes in
     /// more than a third of it.
     ///
     /// A difference in case is no edit; a swap of two neighbours is one edit.
-    public static func of(_ name: String, among known: some Sequence<String>) -> String? {
+    package static func of(_ name: String, among known: some Sequence<String>) -> String? {
         let wanted = folded(name)
         guard !wanted.isEmpty, wanted.count <= nameBytesMax else { return nil }
         var best: (name: String, distance: Int)?

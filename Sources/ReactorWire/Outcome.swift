@@ -34,7 +34,7 @@ public struct Origin: Equatable, Hashable, Sendable {
 
     /// Makes an origin of its parts.
     @inlinable
-    public init(client: UInt64, ordinal: UInt64) {
+    package init(client: UInt64, ordinal: UInt64) {
         self.client = client
         self.ordinal = ordinal
     }

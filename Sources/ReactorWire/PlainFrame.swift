@@ -2,18 +2,18 @@
 ///
 /// *Place*: for runs of frames that are nearly always alike. For any other frame the caller uses
 /// ``FrameHeader/decode(_:at:frameBytesMax:)``, which reports the fault.
-public struct PlainFrame: Equatable, Sendable {
+@usableFromInline package struct PlainFrame: Equatable, Sendable {
     /// Number of the node or the subscription.
-    public var id: UInt32
+    @usableFromInline package var id: UInt32
     /// The frame's ordinal or sequence.
-    public var number: UInt64
+    @usableFromInline package var number: UInt64
     /// The range of the body.
-    public var range: Range<Int>
+    @usableFromInline package var range: Range<Int>
 
     // Public, since the compiler inlines no `package` function into another module.
     /// Reads the frame at `offset` if it is of `kind`, complete, and no longer than allowed.
     @inlinable @inline(__always)
-    public init?(
+    package init?(
         _ kind: FrameKind, in bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int
     ) {
         guard bytes.count &- offset >= FrameHeader.byteCount else { return nil }

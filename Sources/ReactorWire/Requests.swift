@@ -60,7 +60,7 @@ package struct Subscribe: Equatable, Sendable {
 
 /// How the daemon keeps a slice up to date.
 @WireCodable
-public enum SubscriptionMode: String, CaseIterable, Sendable {
+package enum SubscriptionMode: String, CaseIterable, Sendable {
     /// A snapshot, then every mutation: for a client with the reactor's type.
     case replica
     /// The value; intermediate values may be skipped.
@@ -112,7 +112,7 @@ public struct Refusal: Equatable, Sendable, Error {
 
 /// A request that changes nothing.
 @WireCodable
-public enum Question: Equatable, Sendable {
+package enum Question: Equatable, Sendable {
     /// The value of a slice. The answer is a ``Revision``, a bool that says whether the slice has a
     /// value, and the value.
     case get(path: String)

@@ -14,7 +14,7 @@ public struct WireContainer: Sendable {
     }
 
     /// A count that is safe to reserve memory for: no larger than the bytes can hold.
-    @inlinable public var countHint: Int { max(left, 0) }
+    @inlinable package var countHint: Int { max(left, 0) }
 }
 
 /// The position of a name in the decoded bytes, after its head.

@@ -7,7 +7,7 @@ public struct WireCursor: Sendable {
     public var offset: Int
     // Two halves of a word: a cursor is made for every action.
     /// Levels of nesting still allowed.
-    public var depthLeft: Int32
+    @usableFromInline package var depthLeft: Int32
     /// Maximum unknown names in one map; 0 if each of them is an error.
     @usableFromInline let strangersMax: Int32
 
@@ -23,7 +23,7 @@ public struct WireCursor: Sendable {
     /// unless ``WireRemoved(_:)`` names it.
     ///
     /// *Place*: states and mutations of a history, where a skipped field would be lost.
-    public init(kept offset: Int) {
+    package init(kept offset: Int) {
         self.offset = offset
         depthLeft = Int32(truncatingIfNeeded: WireLimits.depthMax)
         strangersMax = 0
@@ -31,25 +31,25 @@ public struct WireCursor: Sendable {
 
     /// Starts at `offset`, for a client's action.
     @inlinable
-    public init(action offset: Int) {
+    package init(action offset: Int) {
         self.init(offset: offset, depthMax: WireLimits.actionDepthMax)
     }
 }
 
 /// An item's first byte and its argument (RFC 8949, section 3).
-public struct WireHead: Sendable {
+@usableFromInline package struct WireHead: Sendable {
     /// Major type, 0 to 7.
-    public var major: UInt8
+    @usableFromInline package var major: UInt8
     /// The low five bits of the first byte; 31 means an indefinite length, or a break.
-    public var info: UInt8
+    @usableFromInline package var info: UInt8
     /// Number of tags before the item; each is a level of nesting.
     @usableFromInline var tagCount: UInt8 = 0
     /// The value, the length, the count, the tag or the bits of a float.
-    public var argument: UInt64
+    @usableFromInline package var argument: UInt64
 
     /// Makes a head of its parts.
     @inlinable
-    public init(major: UInt8, info: UInt8, argument: UInt64) {
+    package init(major: UInt8, info: UInt8, argument: UInt64) {
         self.major = major
         self.info = info
         self.argument = argument
@@ -60,10 +60,10 @@ public struct WireHead: Sendable {
     @inlinable var levels: Int32 { 1 &+ Int32(tagCount) }
 
     /// Whether a break ends the item, instead of a length.
-    @inlinable public var isIndefinite: Bool { info == 31 }
+    @inlinable package var isIndefinite: Bool { info == 31 }
 
     /// The kind of the item, for error texts.
-    public var kind: String {
+    package var kind: String {
         switch major {
         case 0, 1: "an integer"
         case 2: "bytes"
@@ -87,7 +87,7 @@ public struct WireHead: Sendable {
 extension WireCursor {
     /// Reads the next item's head, which may be a tag.
     @inlinable
-    public mutating func rawHead(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+    package mutating func rawHead(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
         guard offset >= 0, offset < bytes.count else { throw WireError(.truncated, at: offset) }
         let first = bytes[offset]
         let info = first & 0x1f
@@ -126,7 +126,7 @@ extension WireCursor {
 
     /// Reads the next item's head after any tags. Refuses bignum tags, and ignores all others.
     @inlinable
-    public mutating func head(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+    package mutating func head(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
         let head = try rawHead(in: bytes)
         if head.major != 6 { return head }
         return try untagged(head, in: bytes)
@@ -154,7 +154,7 @@ extension WireCursor {
 
     /// The next item's head; the cursor does not move.
     @inlinable
-    public func peek(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+    package func peek(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
         var copy = self
         return try copy.head(in: bytes)
     }

@@ -12,7 +12,7 @@ public struct WireEmbedded: Equatable, Hashable, Sendable {
 
     /// The same value in the deterministic form, for values of one peer that go to others. Bytes
     /// that are no ``WireValue`` stay unchanged; every decoder refuses them.
-    public var normalized: WireEmbedded {
+    package var normalized: WireEmbedded {
         guard let value = try? WireValue(wireBytes: bytes) else { return self }
         return WireEmbedded(value)
     }

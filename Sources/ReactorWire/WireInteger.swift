@@ -1,13 +1,13 @@
 /// An integer of CBOR's full range, -2^64 to 2^64 - 1.
 public struct WireInteger: Hashable, Sendable {
     /// Whether the number is `-1 - magnitude` instead of `magnitude`.
-    public let isNegative: Bool
+    @usableFromInline package let isNegative: Bool
     /// The number if it is not negative; else `-1 - number`.
-    public let magnitude: UInt64
+    @usableFromInline package let magnitude: UInt64
 
     /// Makes `magnitude`, or `-1 - magnitude` if `isNegative`.
     @inlinable
-    public init(isNegative: Bool, magnitude: UInt64) {
+    package init(isNegative: Bool, magnitude: UInt64) {
         self.isNegative = isNegative
         self.magnitude = magnitude
     }

@@ -2,19 +2,19 @@
 ///
 /// Limits that an operator can set (frame size, budgets, counts per connection) belong to the
 /// server; the welcome message contains them.
-public enum WireLimits {
+@usableFromInline package enum WireLimits {
     // Larger than `actionDepthMax`: an action's data ends up deeper, inside a mutation, a state, a
     // tree.
     /// Maximum nesting of arrays, maps and tags; a decoder refuses a deeper value.
-    public static let depthMax = 128
+    @usableFromInline package static let depthMax = 128
     /// Maximum nesting of a client's action.
-    public static let actionDepthMax = 40
+    @usableFromInline package static let actionDepthMax = 40
     /// Maximum frame body in bytes that a peer accepts, unless the welcome says otherwise.
-    public static let frameBytesMax = 1 << 20
+    package static let frameBytesMax = 1 << 20
     /// Maximum frame body in bytes that a daemon sends; a client accepts at least this.
-    public static let daemonFrameBytesMax = 8 << 20
+    package static let daemonFrameBytesMax = 8 << 20
     /// Maximum length of a slice path in bytes, before percent-decoding.
-    public static let pathBytesMax = 4_096
+    package static let pathBytesMax = 4_096
     /// Maximum components of a slice path.
-    public static let pathComponentsMax = 64
+    package static let pathComponentsMax = 64
 }

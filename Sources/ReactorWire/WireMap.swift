@@ -69,7 +69,7 @@ public struct WireMap: Sendable {
     }
 
     /// The pairs in ascending order of their keys. *Cost*: O(n) with more than one chunk.
-    public var pairs: [Pair] { chunks.count == 1 ? chunks[0] : Array(chunks.joined()) }
+    package var pairs: [Pair] { chunks.count == 1 ? chunks[0] : Array(chunks.joined()) }
 
     /// The same key twice, compared by bytes.
     public struct DuplicateKey: Error, Equatable, CustomStringConvertible {
@@ -77,7 +77,7 @@ public struct WireMap: Sendable {
         public var key: WireKey
 
         /// Makes an error about this key.
-        public init(key: WireKey) { self.key = key }
+        package init(key: WireKey) { self.key = key }
 
         public var description: String { "key \(key.text.quoted()) occurs twice" }
     }

@@ -1,6 +1,6 @@
 extension WireSchema {
     /// Maximum issues that one check reports.
-    public static let issuesMax = 16
+    package static let issuesMax = 16
 
     /// The places where `value` does not fit the schema: values that decoding would refuse, and
     /// unknown fields, which decoding would skip but a person may have misspelt.
@@ -232,7 +232,7 @@ extension WireSchema {
     ///
     /// *Place*: checked before the daemon grants a slice, since a search for the value itself would
     /// encode it. *Cost*: O(components), independent of the value's size.
-    public func allows(_ path: ArraySlice<WireKey>) -> Bool {
+    package func allows(_ path: ArraySlice<WireKey>) -> Bool {
         var walk = PathWalk(schema: self, rest: path)
         while let component = walk.rest.first {
             if let answer = walk.step(component) { return answer }

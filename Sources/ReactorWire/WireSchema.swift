@@ -146,7 +146,7 @@ extension WireSchema {
     /// A number that differs for schemas whose encodings differ.
     ///
     /// *Shape*: 64-bit FNV-1a over the encoded bytes of ``canonical``.
-    public var fingerprint: UInt64 {
+    package var fingerprint: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in canonical.wireBytes() { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return hash
@@ -154,7 +154,7 @@ extension WireSchema {
 
     /// The schema without everything that does not affect encodings: documentation, aliases, and
     /// the order of fields and cases, which are found by name.
-    public var canonical: WireSchema {
+    package var canonical: WireSchema {
         switch self {
         case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: self
         case .optional(let wrapped): .optional(wrapped.canonical)

@@ -105,7 +105,7 @@ extension Span where Element == UInt8 {
 extension Array where Element == UInt8 {
     /// Appends the bytes at `range` of `span`.
     @inlinable
-    public mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
+    package mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
         ByteWords.append(span, range, to: &self)
     }
 }

@@ -163,7 +163,7 @@ extension WireValue {
     /// *Throws*: if the bytes are no patch, or the value has no map at a path; the value may then
     /// have changed in part. *Cost*: O(changes), plus some hundred pairs of each map on a path if
     /// the value is shared.
-    public mutating func apply(patch bytes: Span<UInt8>) throws(WireError) -> Bool {
+    package mutating func apply(patch bytes: Span<UInt8>) throws(WireError) -> Bool {
         var cursor = WireCursor()
         var isDifferent = false
         while cursor.offset < bytes.count {

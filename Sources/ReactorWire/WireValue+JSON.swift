@@ -34,7 +34,7 @@ extension WireValue {
     /// short keys first.
     ///
     /// *Traps*: never; it does not check that the keys differ.
-    public static func json(
+    package static func json(
         object pairs: KeyValuePairs<String, WireValue>, pretty: Bool = false, ascii: Bool = false
     ) -> String {
         var printer = JSONPrinter(isPretty: pretty, isASCII: ascii)
@@ -55,7 +55,7 @@ extension String {
     /// The text in quotation marks, safe to print: controls escaped, cut after `bytesMax` bytes.
     ///
     /// Logs and terminals receive a peer's text only in this form.
-    public func quoted(bytesMax: Int = 256) -> String {
+    @usableFromInline package func quoted(bytesMax: Int = 256) -> String {
         var printer = JSONPrinter(isPretty: false, isASCII: false)
         guard utf8.count > bytesMax else {
             printer.quote(self)
@@ -72,7 +72,7 @@ extension String {
 
     /// The text with all characters escaped that act on a terminal or break a line: controls,
     /// changes of direction, separators. All others stay unchanged.
-    public var terminalSafe: String {
+    package var terminalSafe: String {
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
         return unicodeScalars.map { scalar in
             scalar.actsOnTerminal

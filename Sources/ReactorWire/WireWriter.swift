@@ -22,7 +22,7 @@ public struct WireWriter: ~Copyable {
 
     /// Lends the written bytes to `body`.
     @inlinable
-    public func withBytes<Result: ~Copyable, Failure: Error>(
+    package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try buffer.withBytes(body)
@@ -30,28 +30,28 @@ public struct WireWriter: ~Copyable {
 
     /// Removes the written bytes and keeps the capacity.
     @inlinable
-    public mutating func removeAll() { buffer.truncate(to: 0) }
+    package mutating func removeAll() { buffer.truncate(to: 0) }
 
     /// Removes the written bytes, and releases a capacity of more than `bytesMax`.
     @inlinable
-    public mutating func removeAll(keepingAtMost bytesMax: Int) {
+    package mutating func removeAll(keepingAtMost bytesMax: Int) {
         buffer.removeAll(keepingAtMost: bytesMax)
     }
 
     /// Removes all bytes after the first `newCount`.
     @inlinable
-    public mutating func truncate(to newCount: Int) { buffer.truncate(to: newCount) }
+    package mutating func truncate(to newCount: Int) { buffer.truncate(to: newCount) }
 
     /// Reserves capacity for `extra` more bytes.
     @inlinable
-    public mutating func reserve(_ extra: Int) { buffer.reserve(extra) }
+    package mutating func reserve(_ extra: Int) { buffer.reserve(extra) }
 }
 
 // MARK: - Raw bytes
 extension WireWriter {
     /// Appends one byte.
     @inlinable
-    public mutating func byte(_ value: UInt8) { buffer.append(value) }
+    package mutating func byte(_ value: UInt8) { buffer.append(value) }
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     ///
@@ -90,7 +90,7 @@ extension WireWriter {
     ///
     /// *Traps* if those bytes are not written yet.
     @inlinable
-    public mutating func patch(_ value: UInt32, at offset: Int) {
+    package mutating func patch(_ value: UInt32, at offset: Int) {
         buffer.patch(value, at: offset)
     }
 }
@@ -99,7 +99,7 @@ extension WireWriter {
 extension WireWriter {
     /// Appends an item head: `major` type 0 to 7 and its argument in the shortest form.
     @inlinable
-    public mutating func head(major: UInt8, _ argument: UInt64) {
+    package mutating func head(major: UInt8, _ argument: UInt64) {
         if argument < 24 {
             byte(major &<< 5 | UInt8(truncatingIfNeeded: argument))
         } else {

@@ -153,7 +153,7 @@ extension Mirror {
 extension OutgoingAction {
     /// An action that `mirror` shows from now until its outcome arrives. The caller must submit it:
     /// without an outcome the mirror never stops showing it.
-    public init<R: Reactor>(
+    package init<R: Reactor>(
         _ action: R.Action, previewedOn mirror: Mirror<R>, to node: NodeID,
         _ conditions: DispatchOptions? = nil
     ) {

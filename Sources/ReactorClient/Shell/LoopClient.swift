@@ -115,7 +115,7 @@ public final class LoopClient: TurnEnding {
 
     /// Schedules the write of new bytes for the end of this turn, or of the next.
     @inlinable
-    public func expectTurnEnd() {
+    package func expectTurnEnd() {
         if !isTurnEndExpected.value { wake() }
     }
 
@@ -125,7 +125,7 @@ public final class LoopClient: TurnEnding {
         loop.atTurnEnd(self)
     }
 
-    public func endTurn() {
+    package func endTurn() {
         isTurnEndExpected.value = false
         if machine.needsShell { pump() }
         loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)

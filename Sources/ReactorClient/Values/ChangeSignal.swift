@@ -5,7 +5,7 @@ import ReactorThreads
 ///
 /// *Place*: one per mirror. Observation through a generic type costs forty times as much, so this
 /// one is not generic.
-public final class ChangeSignal: Observable, Sendable {
+@usableFromInline package final class ChangeSignal: Observable, Sendable {
     private let registrar = ObservationRegistrar()
     private let waiters = Guarded(Waiters())
     // Making a key path at each access costs more than the rest of the access.

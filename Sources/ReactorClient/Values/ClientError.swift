@@ -52,7 +52,7 @@ public enum ClientError: Error, Sendable, Equatable {
         public var obstacle: Obstacle
 
         /// Makes a record of an attempt.
-        public init(path: String, reason: String, _ obstacle: Obstacle = .absent) {
+        package init(path: String, reason: String, _ obstacle: Obstacle = .absent) {
             self.path = path
             self.reason = reason
             self.obstacle = obstacle

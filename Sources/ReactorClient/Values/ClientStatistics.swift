@@ -10,5 +10,5 @@ public struct ClientStatistics: Equatable, Sendable {
     public var recoveredActions: UInt64 = 0
 
     /// All counters are 0.
-    public init() {}
+    package init() {}
 }

@@ -21,7 +21,7 @@ public struct DurableTask: Equatable, Sendable {
 /// The reactor does not know how to perform a durable task.
 public struct UnperformedTask: Error, Equatable, CustomStringConvertible {
     /// The task's name.
-    public var name: String
+    package var name: String
 
     public var description: String {
         "durable task \(name) is not performed: write `perform(_:state:)`"
@@ -42,7 +42,7 @@ public enum CatchUp: String, CaseIterable, Sendable {
 
 /// A change of a reactor's durable tasks, as the journal stores it beside the deltas of its turn.
 @WireCodable
-public enum TaskFact: Equatable, Sendable {
+package enum TaskFact: Equatable, Sendable {
     /// A planned `action`, to be dispatched to the node at `planned` (milliseconds since 1970) and
     /// then every `period` milliseconds, if there is one. `span` is the maximum wait in
     /// milliseconds.

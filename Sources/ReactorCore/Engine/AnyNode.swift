@@ -5,11 +5,11 @@ public import ReactorBytes
 /// *Owner*: the tree's isolation; never used from another thread.
 public class AnyNode {
     /// Unique while the tree lives and in its history; also the id of the node's replica slice.
-    public final var number: UInt32 { ownNumber }
+    package final var number: UInt32 { ownNumber }
     // Stored apart, since a read of a public variable is checked for exclusivity.
     private final var ownNumber: UInt32
     /// The node's path from the root.
-    public let path: SlicePath
+    package let path: SlicePath
     // The tree clears its nodes' references when it is deallocated, which breaks the cycle.
     /// The node above; `nil` at the root.
     package final let parent: AnyNode?
@@ -31,7 +31,7 @@ public class AnyNode {
     /// Whether the history holds the node's state in its current encoding.
     private(set) final var isKept = false
     /// Whether the node was removed from its tree.
-    public final var isGone: Bool { hasLeft }
+    package final var isGone: Bool { hasLeft }
     private final var hasLeft = false
     /// Whether the parent's reactor reacts to this node's mutations.
     final let isObservedByParent: Bool
@@ -45,14 +45,14 @@ public class AnyNode {
     }
 
     /// Sequence of the last transaction that changed this node or a node below it.
-    public final var sequence: UInt64 { changedSequence }
+    package final var sequence: UInt64 { changedSequence }
     /// Whether an observer outside the tree wants a notice, once a turn, of changes at or below.
-    public final var isWatched: Bool {
+    package final var isWatched: Bool {
         get { watched }
         set { watched = newValue }
     }
     /// Whether an observer outside the tree wants each delta of the node.
-    public final var isReplicated: Bool {
+    package final var isReplicated: Bool {
         get { marks.value.isReplicated }
         set { marks.value.isReplicated = newValue }
     }

@@ -415,7 +415,7 @@ extension EffectRunner {
 /// An effect took longer than its deadline.
 public struct EffectExpired: Error, Equatable, CustomStringConvertible {
     /// The exceeded deadline.
-    public var deadline: Duration
+    package var deadline: Duration
 
     public var description: String { "the effect has not ended within \(deadline)" }
 }

@@ -11,7 +11,7 @@ public final class Node<R: Reactor>: AnyNode {
     /// Whether the reactor is known to have no ``Reactor/shouldCancel(current:upcoming:)``.
     private var neverCancels = false
     /// The state after the last mutation.
-    public var state: R.State {
+    @usableFromInline package var state: R.State {
         @inlinable _read { yield cell.value }
     }
 

@@ -74,12 +74,12 @@ public struct ReactorPath<Target: Reactor>: Sendable {
     }
 
     /// An instance of the target's reactor, as its parents make it.
-    public func make() -> Target { mount().node.reactor }
+    package func make() -> Target { mount().node.reactor }
 
     /// Compares with a path in text, in any of its spellings.
     ///
     /// *Throws*: ``ReactorPathMismatch``, which names both.
-    public func check(_ text: String) throws(ReactorPathMismatch) {
+    package func check(_ text: String) throws(ReactorPathMismatch) {
         if let other = try? SlicePath(text), other == path { return }
         throw ReactorPathMismatch(reactor: "\(Target.self)", properties: path, text: text)
     }
@@ -88,11 +88,11 @@ public struct ReactorPath<Target: Reactor>: Sendable {
 /// A path in text differs from the path of the properties.
 public struct ReactorPathMismatch: Error, Equatable, Sendable, CustomStringConvertible {
     /// The type of the reactor.
-    public var reactor: String
+    package var reactor: String
     /// The path of the properties.
-    public var properties: SlicePath
+    package var properties: SlicePath
     /// The path in text.
-    public var text: String
+    package var text: String
 
     public var description: String {
         "\(reactor): the properties lead to \(properties), the text says \(text)"

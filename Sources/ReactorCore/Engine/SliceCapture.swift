@@ -8,7 +8,7 @@ import ReactorWire
 /// *Place*: a server takes one for a request with a large answer, so that no turn waits for the
 /// encoding. *Cost*: a copy of each state at and below the node. The copies share storage with the
 /// states; while one is held, a write to a large standard collection copies that collection.
-public struct SliceCapture: Sendable {
+package struct SliceCapture: Sendable {
     private let write: @Sendable (inout WireWriter) -> WireReach
 
     /// Captures the value that `write` appends.
@@ -17,7 +17,7 @@ public struct SliceCapture: Sendable {
     }
 
     /// Encodes the captured value. *Cost*: O(slice size).
-    public func encode() -> SliceEncoding {
+    package func encode() -> SliceEncoding {
         var writer = WireWriter()
         let isThere = write(&writer) == .found
         if !isThere { writer.removeAll() }
@@ -28,7 +28,7 @@ public struct SliceCapture: Sendable {
 }
 
 /// An encoded slice.
-public struct SliceEncoding: Sendable {
+package struct SliceEncoding: Sendable {
     /// One CBOR item; empty where the slice has no value.
     package let bytes: [UInt8]
     /// Whether the slice has a value.

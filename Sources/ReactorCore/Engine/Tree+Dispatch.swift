@@ -1,5 +1,5 @@
 /// The result of one dispatched action, inside the tree.
-public enum DispatchResult: Sendable {
+package enum DispatchResult: Sendable {
     /// Applied as the transaction with this sequence.
     case applied(sequence: UInt64)
     /// Applied, with a reply.
@@ -14,7 +14,7 @@ public enum DispatchResult: Sendable {
 
 extension DispatchResult {
     /// Sequence of the transaction that applied the action, if it was applied.
-    public var sequence: UInt64? {
+    package var sequence: UInt64? {
         switch self {
         case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
             .deferred(let sequence):
@@ -26,7 +26,7 @@ extension DispatchResult {
 
 extension Tree {
     /// Sets the caller of the actions that ``step(_:_:ordinal:)`` dispatches next.
-    public func begin(by caller: Caller) {
+    package func begin(by caller: Caller) {
         turn.transaction.begin(by: caller, ordinal: 0)
     }
 
@@ -35,7 +35,7 @@ extension Tree {
     ///
     /// *Owner*: `bytes` is borrowed for the call. *Cost*: nearly all actions take this path; it is
     /// kept short.
-    public func step(
+    package func step(
         _ node: AnyNode, _ bytes: Span<UInt8>, ordinal: UInt64
     ) -> DispatchResult? {
         var cursor = WireCursor(action: 0)
@@ -54,7 +54,7 @@ extension Tree {
     /// caused. Unless `mayWait`, an action that defers its answer is rejected.
     ///
     /// *Owner*: `bytes` is borrowed for the call.
-    public func dispatch(
+    package func dispatch(
         to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int = 0, by caller: Caller,
         ordinal: UInt64, mayWait: Bool = true
     ) -> DispatchResult {
@@ -287,7 +287,7 @@ extension Tree {
     /// Like ``dispatch(to:_:from:by:ordinal:)``, for an action whose effects get the name `cancel`;
     /// first cancels the effects that run under that name. With no action bytes after `offset`, it
     /// only cancels.
-    public func dispatch(
+    package func dispatch(
         to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int, by caller: Caller,
         ordinal: UInt64, cancel: String, mayWait: Bool = true
     ) -> DispatchResult {
@@ -336,7 +336,7 @@ extension Tree {
 
     /// Applies a mutation of a node as a transaction of the daemon's own, without calling `mutate`;
     /// for the process that owns the tree.
-    public func inject<R: Reactor>(_ mutation: R.Mutation, into node: Node<R>) {
+    package func inject<R: Reactor>(_ mutation: R.Mutation, into node: Node<R>) {
         turn.transaction.begin(by: .daemon, .daemon)
         node.inject(mutation, turn)
         finishEmission()

@@ -8,11 +8,11 @@ import ReactorBytes
 /// their results. *Owner*: one thread; nothing here is re-entrant.
 public final class Tree {
     /// The node at `/`.
-    public let root: AnyNode
+    package let root: AnyNode
     /// The results of this turn's transactions.
-    public let turn: Turn
+    package let turn: Turn
     /// Clock, executor and posting, as the reactors see them.
-    public let environment: TreeEnvironment
+    package let environment: TreeEnvironment
     /// All mounted nodes.
     let nodes: NodeRegistry
     /// The connections that own keys of reactors.
@@ -32,7 +32,7 @@ public final class Tree {
     ///
     /// `epoch` is a random number; `recordsDeltas` is true if a journal or a client needs the
     /// encoded changes.
-    public convenience init(
+    package convenience init(
         _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool = true,
         environment: TreeEnvironment = .inert
     ) {
@@ -72,7 +72,7 @@ public final class Tree {
     /// Starts every reactor, parents before children, each in a separate transaction.
     ///
     /// The owner of an authoritative tree calls it once; replicas and previews never do.
-    public func open() {
+    package func open() {
         precondition(!isOpen, "a tree is opened once")
         isOpen = true
         var all: [AnyNode] = []
@@ -93,13 +93,13 @@ public final class Tree {
     }
 
     /// The revision after the last applied transaction.
-    public var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
+    package var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
 }
 
 // MARK: - Finding nodes
 extension Tree {
     /// The node with a number, if it exists.
-    public func node(_ number: UInt32) -> AnyNode? { nodes[number] }
+    package func node(_ number: UInt32) -> AnyNode? { nodes[number] }
 
     /// The deepest node on `path`, and the rest of the path inside its state.
     package func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
@@ -113,7 +113,7 @@ extension Tree {
     }
 
     /// The node at exactly `path`.
-    public func node(at path: SlicePath) -> AnyNode? {
+    package func node(at path: SlicePath) -> AnyNode? {
         let (node, field) = resolve(path)
         return field.isEmpty ? node : nil
     }
@@ -250,7 +250,7 @@ extension Tree {
 
     /// Maximum effects at a time, including cancelled ones that have not ended. An action that asks
     /// for more is rejected as `BUSY`; an effect that cannot be refused waits.
-    public var effectsMax: Int {
+    package var effectsMax: Int {
         get { effects.countMax }
         set { effects.limit(to: newValue) }
     }

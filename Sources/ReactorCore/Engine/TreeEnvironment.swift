@@ -1,16 +1,16 @@
 /// The services that a tree needs from its surroundings.
 public struct TreeEnvironment: Sendable {
     /// Runs a job on the tree's isolation, later; callable from anywhere.
-    public var post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
+    package var post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
     /// Starts asynchronous work, and returns the function that cancels it.
-    public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void
+    package var spawn: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void
     /// The clock by which everything in the tree waits.
-    public var clock: TreeClock
+    package var clock: TreeClock
     /// Milliseconds since 1970, for tasks that outlive the process; may jump.
-    public var wallClock: @Sendable () -> Int64
+    package var wallClock: @Sendable () -> Int64
 
     /// Makes an environment of these services.
-    public init(
+    package init(
         post: @escaping @Sendable (@escaping @Sendable (Tree) -> Void) -> Void,
         spawn:
             @escaping @Sendable (
@@ -48,7 +48,7 @@ public struct TreeEnvironment: Sendable {
     }
 
     /// An environment that drops effects, for replicas and replay.
-    public static let inert = TreeEnvironment(post: { _ in }, spawn: { _ in {} })
+    package static let inert = TreeEnvironment(post: { _ in }, spawn: { _ in {} })
 }
 
 /// A handle of an executor: its user holds the handle, tasks hold the executor behind it.

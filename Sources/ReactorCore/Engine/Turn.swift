@@ -56,10 +56,10 @@ public final class Turn: CommitQueue {
     }
 
     /// The epoch of the sequences.
-    public var epoch: UInt64 { currentEpoch }
+    package var epoch: UInt64 { currentEpoch }
 
     /// Sequence of the last applied transaction.
-    public var sequence: UInt64 { transaction.lastSequence }
+    package var sequence: UInt64 { transaction.lastSequence }
 
     /// The position of a delta of a replicated node.
     package struct Change {
@@ -219,7 +219,7 @@ extension Turn {
     }
 
     /// Whether the turn has only outcomes and deltas without followers.
-    public var isQuiet: Bool { news.isEmpty }
+    package var isQuiet: Bool { news.isEmpty }
 
     /// The positions of the deltas of replicated nodes.
     package var changes: [Change] { news.changes }
@@ -243,14 +243,14 @@ extension Turn {
     package var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
-    public var deltaByteCount: Int { deltas.value.byteCount }
+    package var deltaByteCount: Int { deltas.value.byteCount }
 
     /// Appends a frame without a body after the deltas.
-    public func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
+    package func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
 
     /// Lends the delta frames so far to `body`, which must not dispatch.
     @inlinable
-    public func withDeltas<Result, Failure: Error>(
+    package func withDeltas<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try deltas.value.writer.withBytes(body)
@@ -360,7 +360,7 @@ extension Turn {
     /// Starts the next turn: clears the results of the last one, and keeps the capacities.
     ///
     /// The caller has taken the deltas and lists that it needs before.
-    public func begin() {
+    package func begin() {
         number &+= 1
         deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
         if !news.isEmpty { news.removeAll() }

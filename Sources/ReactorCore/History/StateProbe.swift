@@ -1,4 +1,4 @@
-public import ReactorWire
+package import ReactorWire
 
 /// Some nodes at one revision, whose checksums can be computed on any thread.
 ///
@@ -11,7 +11,7 @@ public import ReactorWire
 /// depends on more than state and mutation.
 ///
 /// *Cost*: a copy of each state, which shares storage with it until the sums are computed.
-public struct StateProbe: Sendable {
+package struct StateProbe: Sendable {
     /// The probed nodes, in the order of their sums.
     package let nodes: [ProbedNode]
     private let states: [@Sendable (inout WireWriter) -> Void]
@@ -36,9 +36,9 @@ public struct StateProbe: Sendable {
 
 /// A probed node.
 @WireCodable
-public struct ProbedNode: Equatable, Sendable {
+package struct ProbedNode: Equatable, Sendable {
     /// ``AnyNode/number``.
-    public var number: UInt32
+    package var number: UInt32
     /// The fingerprint of its types; the checksums of different types are not comparable.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
 }

@@ -26,7 +26,7 @@ public struct PathTable<Root: Reactor> {
     public func path(of keyPath: PartialKeyPath<Root>) -> SlicePath? { paths[keyPath] }
 
     /// Number of key paths in the table.
-    public var count: Int { paths.count }
+    package var count: Int { paths.count }
 
     /// Every path, in ascending order.
     package var allPaths: [SlicePath] {

@@ -35,7 +35,7 @@ public struct Transform<Value: Sendable> {
     init() {}
 
     /// Whether all values pass unchanged, and no source is merged.
-    public var isIdentity: Bool { stages.isEmpty && sources.isEmpty }
+    package var isIdentity: Bool { stages.isEmpty && sources.isEmpty }
 
     /// Whether each output depends on the current input alone: not on earlier values, a source or
     /// time.

@@ -4,21 +4,21 @@
 /// reactor at the path, and starts from the recorded state instead of today's initial state, so
 /// that a replay of all rows and a start from a snapshot read the same fields.
 @WireCodable
-public struct NodeRecord: Equatable, Sendable {
+package struct NodeRecord: Equatable, Sendable {
     /// ``AnyNode/number``.
-    public var number: UInt32
+    package var number: UInt32
     /// The node's path from the root; for a new child and the nodes below it, the path from that
     /// child.
-    public var path: SlicePath
+    package var path: SlicePath
     /// ``AnyNode/reactorName``; empty in histories that do not record it.
-    public var reactor: String = ""
+    package var reactor: String = ""
     /// ``AnyNode/fingerprint``.
-    public var fingerprint: UInt64 = 0
+    package var fingerprint: UInt64 = 0
     /// The encoded state, unless the earlier rows lead to it in this form.
-    public var state: [UInt8]? = nil
+    package var state: [UInt8]? = nil
 
     /// Makes an entry without reactor and state.
-    public init(number: UInt32, path: SlicePath) {
+    package init(number: UInt32, path: SlicePath) {
         self.number = number
         self.path = path
     }

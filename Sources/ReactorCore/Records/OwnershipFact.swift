@@ -2,7 +2,7 @@
 ///
 /// *Place*: after a restart, the daemon needs it to end the ownerships of earlier connections.
 @WireCodable
-public enum OwnershipFact: Equatable, Sendable {
+package enum OwnershipFact: Equatable, Sendable {
     /// A connection owns a key of a node from now on. In a collection with leased children it holds
     /// the child, and `definesLifecycle` says whether the end of the lease may remove the child.
     case own(node: UInt32, key: WireKey, connection: UInt64, definesLifecycle: Bool? = nil)

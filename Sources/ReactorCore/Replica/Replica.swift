@@ -5,7 +5,7 @@ public import ReactorBytes
 /// *Place*: inside a mirror. Updates are staged as they are read, and take effect together.
 /// *Owner*: confined to the reader of the updates; other threads may read the state under a lock
 /// that the caller of ``commit()`` holds.
-public final class Replica<R: Reactor> {
+@usableFromInline package final class Replica<R: Reactor> {
     @usableFromInline let reactor: R
     @usableFromInline let cell: Cell<R.State>
     @usableFromInline let staged = Cell<[R.Mutation]>([])
@@ -41,7 +41,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// The state, as of the last ``commit()``.
-    public var state: R.State {
+    @usableFromInline package var state: R.State {
         @inlinable _read { yield cell.value }
     }
 
@@ -128,14 +128,14 @@ extension Replica {
 // MARK: - The shown state of a replica
 extension Replica {
     /// The state as its client sees it: with the client's unanswered actions on top.
-    public var shown: R.State {
+    @usableFromInline package var shown: R.State {
         // A coroutine that yields one of two values costs more than the copy.
         @inlinable get { isOverlaid ? overlaid : cell.value }
     }
 
     /// Whether the shown state may differ from ``state``: by unanswered actions or by the reactor's
     /// transform.
-    public var isOverlaid: Bool {
+    @usableFromInline package var isOverlaid: Bool {
         @inlinable get { mayDiffer.value }
     }
 

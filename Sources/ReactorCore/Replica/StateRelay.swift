@@ -9,7 +9,7 @@ import ReactorThreads
 ///     for await name in theme.values { … }
 public final class StateRelay<Value: Sendable>: Sendable {
     /// Maximum values that wait for a slow reader; beyond it, the reader misses the oldest.
-    public static var waitingMax: Int { 1_024 }
+    package static var waitingMax: Int { 1_024 }
 
     private let state: Guarded<State>
 

@@ -10,7 +10,7 @@ public enum StateChanges: Equatable, Sendable {
     case all
 
     /// Whether nothing changed.
-    public var isEmpty: Bool { self == .fields([]) }
+    package var isEmpty: Bool { self == .fields([]) }
 
     /// These changes and `later` ones together: ``all`` if either is, else the union of the fields.
     package func union(_ later: StateChanges) -> StateChanges {
@@ -31,13 +31,13 @@ public enum StateChanges: Equatable, Sendable {
 /// A changed field.
 public struct FieldChange: Equatable, Sendable {
     /// Index of the field in its state; fields from ``TrackedField/indexMax`` on share one index.
-    public var index: Int
+    package var index: Int
     /// Name of the field, as it is on the wire.
-    public var name: WireKey
+    package var name: WireKey
     /// The changed parts of the field.
-    public var parts: FieldParts
+    package var parts: FieldParts
     /// Whether observers ignore the change: see ``Ignored()``.
-    public var isIgnored = false
+    package var isIgnored = false
 
     /// Makes a change of its parts.
     package init(index: Int, name: WireKey, parts: FieldParts = .all, isIgnored: Bool = false) {

@@ -20,7 +20,7 @@ extension TrackedState {
     /// The changes since the last drain; leaves the record as it is.
     ///
     /// *Cost*: copies the state.
-    public var changes: StateChanges {
+    package var changes: StateChanges {
         var copy = self
         return copy.drainChanges()
     }
@@ -40,16 +40,16 @@ public struct StatePart: Sendable {
 /// A field of a ``TrackedState``.
 public struct TrackedField<State>: Sendable {
     /// Largest index: all fields from here on share it, and count as changed together.
-    public static var indexMax: Int { 62 }
+    package static var indexMax: Int { 62 }
 
     /// Index among the fields.
-    public let index: Int
+    package let index: Int
     /// Name, as it is on the wire.
-    public let name: WireKey
+    package let name: WireKey
     /// Key path of the field.
-    public let path: any PartialKeyPath<State> & Sendable
+    package let path: any PartialKeyPath<State> & Sendable
     /// Whether observers ignore its changes.
-    public let isIgnored: Bool
+    package let isIgnored: Bool
 
     /// Describes a field.
     public init(

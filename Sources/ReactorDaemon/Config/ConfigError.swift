@@ -10,14 +10,14 @@ public struct ConfigProblem: Error, Hashable, Sendable {
     public var reason: String
 
     /// Creates a problem from a text.
-    public init(_ reason: String, key: String = "", at location: ConfigLocation) {
+    package init(_ reason: String, key: String = "", at location: ConfigLocation) {
         self.location = location
         self.key = key
         self.reason = reason
     }
 
     /// Creates a problem for a value that does not fit its key.
-    public init(expected: String, got: String, key: String, at location: ConfigLocation) {
+    package init(expected: String, got: String, key: String, at location: ConfigLocation) {
         self.init("expected \(expected), got \(got)", key: key, at: location)
     }
 
@@ -63,7 +63,7 @@ public struct ConfigError: Error, Equatable, Sendable {
     public var problems: [ConfigProblem]
 
     /// Creates an error from several problems, sorted by location.
-    public init(_ problems: [ConfigProblem]) {
+    package init(_ problems: [ConfigProblem]) {
         precondition(!problems.isEmpty, "a ConfigError needs a problem")
         self.problems = problems.enumerated().sorted {
             ($0.element.location.line, $0.element.location.column, $0.offset)
@@ -72,7 +72,7 @@ public struct ConfigError: Error, Equatable, Sendable {
     }
 
     /// Creates an error from a single problem.
-    public init(_ problem: ConfigProblem) { self.init([problem]) }
+    package init(_ problem: ConfigProblem) { self.init([problem]) }
 }
 
 extension ConfigError: CustomStringConvertible {

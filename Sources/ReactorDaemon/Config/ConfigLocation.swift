@@ -8,7 +8,7 @@ public struct ConfigLocation: Hashable, Sendable {
     public var column: Int
 
     /// Creates a location in a file, by default the whole file.
-    public init(file: String, line: Int = 0, column: Int = 0) {
+    package init(file: String, line: Int = 0, column: Int = 0) {
         self.file = file
         self.line = line
         self.column = column

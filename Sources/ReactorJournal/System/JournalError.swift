@@ -94,16 +94,16 @@ public enum DirectoryFault: Equatable, Sendable {
 /// A place in a file with unexpected content.
 public struct JournalDamage: Error, Equatable, Sendable {
     /// The file.
-    public var file: String
+    package var file: String
     /// The row number; nil if the damage is not in a row.
-    public var row: UInt64?
+    package var row: UInt64?
     /// The expected content.
-    public var expected: String
+    package var expected: String
     /// The actual content.
-    public var got: String
+    package var got: String
 
     /// Creates a description of the damage.
-    public init(file: String, row: UInt64?, expected: String, got: String) {
+    package init(file: String, row: UInt64?, expected: String, got: String) {
         self.file = file
         self.row = row
         self.expected = expected
@@ -114,18 +114,18 @@ public struct JournalDamage: Error, Equatable, Sendable {
 /// A statement that SQLite refused.
 public struct DatabaseFailure: Error, Equatable, Sendable {
     /// The file.
-    public var file: String
+    package var file: String
     /// The purpose of the statement, such as `appending to`.
-    public var purpose: String
+    package var purpose: String
     /// SQLite's extended code.
-    public var code: Int32
+    package var code: Int32
     /// The `errno` value behind it; 0 if there is none.
-    public var systemCode: Int32
+    package var systemCode: Int32
     /// SQLite's error text.
-    public var message: String
+    package var message: String
 
     /// Whether there was no room: on the disk, in a quota, or below the maximum size of a file.
-    public var isFull: Bool {
+    package var isFull: Bool {
         // SQLite reports only ENOSPC as "full", and the others as write errors.
         code & 0xFF == 13 || code == 778 && SystemFailure.fullCodes.contains(systemCode)
     }

@@ -3,14 +3,14 @@ import Glibc
 /// A refused system call, its subject, and the system's error code.
 public struct SystemFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The function's name, such as `fdatasync`.
-    public let call: String
+    package let call: String
     /// The path to which the call applied.
-    public let path: String
+    package let path: String
     /// The positive `errno` value.
-    public let code: Int32
+    package let code: Int32
 
     /// Creates a description of a refused call.
-    public init(call: String, path: String, code: Int32) {
+    package init(call: String, path: String, code: Int32) {
         self.call = call
         self.path = path
         self.code = code

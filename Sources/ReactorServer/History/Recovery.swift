@@ -1,5 +1,5 @@
 package import ReactorBytes
-public import ReactorCore
+package import ReactorCore
 import ReactorWire
 
 /// Restores a tree, its sessions and its recent deltas from a journal.
@@ -11,7 +11,7 @@ import ReactorWire
 ///
 /// *Place*: before a ``Server`` exists. No client is served, no reactor decides, no effect begins.
 /// *Owner*: one thread.
-public final class Recovery {
+package final class Recovery {
     /// The limits on sessions and recent deltas.
     package let limits: ServerLimits
     /// The highest number of any connection.
@@ -30,7 +30,7 @@ public final class Recovery {
 
     /// Recovers `tree`, which must be new. Reactors at or below a path in `dropped` may be missing
     /// from it.
-    public init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
+    package init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
         self.limits = limits
         nodes = TreeRecovery(of: tree, dropped: dropped)
         sessions = SessionTable(
@@ -178,7 +178,7 @@ public final class Recovery {
     /// Completes the recovery.
     ///
     /// `epoch` differs from the history's epoch if the history may have lost its end.
-    public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
+    package func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
         goesOnInEpoch = epoch == self.epoch
         if !goesOnInEpoch {
             ring.removeAll()

@@ -16,14 +16,14 @@ import ReactorWire
 /// *Place*: a shell passes the parts to a journal, which encodes them on a separate thread. The
 /// snapshot is valid once the journal has every batch up to ``lastTurn``. *Owner*: the server's
 /// thread.
-public final class ServerSnapshot {
+package final class ServerSnapshot {
     /// A part, which any thread may encode.
-    public typealias Part = @Sendable () -> [UInt8]
+    package typealias Part = @Sendable () -> [UInt8]
 
     /// The sequence of the nodes' states.
     package var sequence: UInt64 { nodes.sequence }
     /// Whether every part has been gathered.
-    public private(set) var isComplete = false
+    package private(set) var isComplete = false
     /// The last turn that the snapshot includes. Known once it is complete; nil for a server that
     /// has ended.
     package private(set) var lastTurn: UInt64?
@@ -45,7 +45,7 @@ public final class ServerSnapshot {
 
     // Gathering must not delay a turn: a copy costs some hundred nanoseconds.
     /// Number of nodes, or sessions, that are gathered between two turns.
-    public static let countPerTurn = 512
+    package static let countPerTurn = 512
     /// Maximum number of outcomes that are copied between two turns, unless a single session has
     /// more.
     static let outcomesPerTurn = 8_192
@@ -63,7 +63,7 @@ public final class ServerSnapshot {
     }
 
     /// Gathers up to `count` more nodes, or sessions.
-    public func gather(_ count: Int = countPerTurn) -> [Part] {
+    package func gather(_ count: Int = countPerTurn) -> [Part] {
         if isComplete { return [] }
         if !nodes.isComplete {
             nodes.gather(count)

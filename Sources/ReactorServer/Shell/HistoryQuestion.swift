@@ -1,6 +1,6 @@
 /// A question to the journal: the deltas of a node that a client missed and that the ``DeltaRing``
 /// has dropped.
-public struct HistoryQuestion: Sendable, Equatable {
+package struct HistoryQuestion: Sendable, Equatable {
     /// The number of the question.
     package let number: UInt64
     /// The user that waits for the answer.

@@ -2,7 +2,7 @@ import ReactorBytes
 package import ReactorWire
 
 /// A client's query about the past, which the archive answers from the journal.
-public struct Inquiry: Sendable {
+package struct Inquiry: Sendable {
     /// The connection that asked.
     package let connection: ConnectionID
     /// The peer's identity, as the kernel reports it.

@@ -1,13 +1,13 @@
 /// The number of a socket; never reused while the daemon runs.
-public struct ConnectionID: Hashable, Sendable {
+package struct ConnectionID: Hashable, Sendable {
     package let rawValue: UInt64
 
     /// Names the socket with this number.
-    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// The process at the other end of a socket, as the kernel reports it (`SO_PEERCRED`).
-public struct Peer: Equatable, Sendable {
+package struct Peer: Equatable, Sendable {
     /// The user.
     package var uid: UInt32
     /// The group.
@@ -16,7 +16,7 @@ public struct Peer: Equatable, Sendable {
     package var pid: Int32
 
     /// Names a peer.
-    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+    package init(uid: UInt32, gid: UInt32, pid: Int32) {
         self.uid = uid
         self.gid = gid
         self.pid = pid

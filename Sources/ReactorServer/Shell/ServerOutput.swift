@@ -1,9 +1,9 @@
-public import ReactorBytes
-public import ReactorCore
-public import ReactorWire
+package import ReactorBytes
+package import ReactorCore
+package import ReactorWire
 
 /// An order from the server to its shell.
-public enum ServerOutput: Sendable {
+package enum ServerOutput: Sendable {
     /// Write these bytes, in one vectored write; then call ``Server/written(_:at:)``.
     case write(ConnectionID, ByteSlices)
     /// Stop reading until ``resumeReading(_:)``.
@@ -39,7 +39,7 @@ public enum ServerOutput: Sendable {
 ///
 /// A peer's fault of one kind is logged at most once in ``ServerLimits/logInterval``. `leftOut` is
 /// the number of events of all kinds that were omitted since the last line.
-public enum ServerEvent: Sendable, Equatable {
+package enum ServerEvent: Sendable, Equatable {
     /// A peer broke the protocol or took too long; its connection was closed for this reason.
     case closedForFault(ConnectionID, Peer, FaultCode, String, leftOut: UInt64)
     /// A connection was refused.

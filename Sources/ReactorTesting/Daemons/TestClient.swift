@@ -29,7 +29,7 @@ public final class TestClient {
     }
 
     /// The underlying client machine, for functions that this class does not offer.
-    public var machine: ClientMachine { client.machine }
+    package var machine: ClientMachine { client.machine }
 
     /// Mirrors the reactor of type `type` at `path`.
     ///

@@ -22,7 +22,7 @@ public final class TestStore<R: Reactor> {
     /// The clock that effects use.
     public var clock: ManualClock { world.clock }
     /// The tree of the reactor and its children.
-    public let tree: Tree
+    package let tree: Tree
     let root: Node<R>
     let report: FailureReport
     private let world = ManualWorld()

@@ -1,4 +1,4 @@
-public import ReactorCore
+package import ReactorCore
 import ReactorThreads
 
 /// The environment of a tree under a test's control: time, effects, and the jobs that effects
@@ -17,7 +17,7 @@ public final class ManualWorld {
 
     /// Returns an environment for another tree in this world. Jobs posted to an earlier
     /// environment are dropped.
-    public func environment() -> TreeEnvironment {
+    package func environment() -> TreeEnvironment {
         let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
         self.inbox = inbox
         return TreeEnvironment(
@@ -28,7 +28,7 @@ public final class ManualWorld {
     /// Runs effects and passes each job that they post to `perform`, until only the passing of
     /// time can bring more. Returns whether a job was posted.
     @discardableResult
-    public func settle(_ perform: (@Sendable (Tree) -> Void) -> Void) -> Bool {
+    package func settle(_ perform: (@Sendable (Tree) -> Void) -> Void) -> Bool {
         var isBusy = false
         while true {
             executor.run()

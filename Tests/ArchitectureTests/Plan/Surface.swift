@@ -1,0 +1,24 @@
+/// The number of public declarations that each library may have at most.
+///
+/// A declaration is public if an author's or a client's program uses it. Raise a number only for
+/// such a declaration: `package` is enough for all others, also for inlined code.
+enum Surface {
+    /// A limit this far above the count must be lowered to it.
+    static let slackMax = 10
+
+    /// Maxima by target.
+    static let publicMax: [String: Int] = [
+        "LoginExample": 14,
+        "ReactorClient": 178,
+        "ReactorCore": 571,
+        "ReactorDaemon": 57,
+        "ReactorDaemonCommand": 8,
+        "ReactorJournal": 12,
+        "ReactorLoop": 30,
+        "ReactorServer": 39,
+        "ReactorTesting": 138,
+        "ReactorWire": 356,
+        "StockReactors": 153,
+        "TrackerExample": 37,
+    ]
+}

@@ -106,7 +106,7 @@ extension WireCodable {
     /// Reads exactly one stored value: see ``WireCursor/init(kept:)``.
     ///
     /// *Throws*: ``WireError``, also if bytes are left over.
-    package init(keptBytes bytes: Span<UInt8>) throws(WireError) {
+    public init(keptBytes bytes: Span<UInt8>) throws(WireError) {
         var cursor = WireCursor(kept: 0)
         self = try Self.decode(bytes, &cursor)
         if cursor.offset != bytes.count {

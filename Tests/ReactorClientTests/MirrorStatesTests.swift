@@ -25,6 +25,21 @@ struct MirrorStatesTests {
         client.close()
     }
 
+    @Test("a reader that sends an action at its first value reads the result")
+    func actingAtOnce() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        var seen: [Int64] = []
+        for await count in visits.states(\.count) {
+            if count == 0 { visits.send(.increment(by: 1)) }
+            seen.append(count)
+            if seen.count == 2 { break }
+        }
+        #expect(seen == [0, 1])
+        client.close()
+    }
+
     @Test("under concurrent writes no value is repeated, and the last one arrives")
     func noDuplicates() async throws {
         let server = try LiveServer()

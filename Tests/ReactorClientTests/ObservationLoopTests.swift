@@ -25,6 +25,25 @@ struct ObservationLoopTests {
         client.close()
     }
 
+    @Test("F78: a body that sends a previewed action in its first run reads the result")
+    func actingAtOnce() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(StockReactors.Counter.self, at: "/visits")
+        let cover = visits.slice(\.count)
+        let seen = Notes<Int64>()
+        let loop = Task {
+            await rerunningOnChange {
+                seen.add(cover.value)
+                if cover.value == 0 { visits.send(.increment(by: 1), isPreviewed: true) }
+            }
+        }
+        #expect(await seen.until(2) == [0, 1])
+        loop.cancel()
+        await loop.value
+        client.close()
+    }
+
     @Test("F78: a change between a read and the end of the body causes one more run")
     func changesMeanwhile() async {
         let signal = ChangeSignal()

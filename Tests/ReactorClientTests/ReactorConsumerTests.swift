@@ -18,6 +18,36 @@ private final class Label: ReactorConsumer {
     }
 }
 
+/// Shows the counts and the alerts of an album, and raises both in its first call.
+private final class Alarm: ReactorConsumer {
+    let seat = ReactorSeat<Album>()
+    let shown = Notes<String>()
+
+    func bind(reactor: Mirror<Album>, into bag: BindingBag) {
+        let shown = shown
+        bag.follow(reactor.states(\.count)) { count in
+            if count == 0 { reactor.send(.count(1)) }
+            shown.add("count \(count)")
+        }
+        bag.follow(reactor.pulse(\.$alert)) { shown.add("alert \($0 ?? "")") }
+        reactor.send(.alert("first"))
+    }
+}
+
+/// Ends at once, and records that it was read.
+private struct Marked: AsyncSequence, Sendable {
+    let begun = Notes<Bool>()
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        mutating func next() async -> Int? { nil }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        begun.add(true)
+        return AsyncIterator()
+    }
+}
+
 @Suite("ReactorConsumer", .timeLimit(.minutes(10)))
 struct ReactorConsumerTests {
     private typealias Counter = StockReactors.Counter
@@ -65,6 +95,24 @@ struct ReactorConsumerTests {
         #expect(isBound && label.bound == ["/other", "/visits"])
         #expect(label.reactor?.isCurrent == true)
         client.close()
+    }
+
+    @Test("F75: a consumer that sends actions while it binds is shown their results")
+    func actingAtOnce() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let alarm = Alarm()
+        alarm.reactor = try await client.mirror(Album.self, at: "/")
+        let shown = await alarm.shown.until(3)
+        #expect(shown.sorted() == ["alert first", "count 0", "count 1"])
+        client.close()
+    }
+
+    @Test("F75: a bag begins to read a sequence before follow returns")
+    func begins() {
+        let (bag, source) = (BindingBag(), Marked())
+        bag.follow(source) { _ in }
+        #expect(source.begun.all == [true])
     }
 
     @Test("F75: a released bag ends its work, and cancels later work at once")

@@ -25,6 +25,22 @@ struct WatchTests {
         client.close()
     }
 
+    @Test("a reader that sends an action at its first value reads the result")
+    func actingAtOnce() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        var seen: [WireValue?] = []
+        for try await (_, value) in client.watch("/visits/count") {
+            if value == 0 {
+                _ = try await client.dispatch("/visits", Counter.Action.increment(by: 1))
+            }
+            seen.append(value)
+            if seen.count == 2 { break }
+        }
+        #expect(seen == [0, 1])
+        client.close()
+    }
+
     @Test("a path without a node yields nil until there is one")
     func absence() async throws {
         let server = try LiveServer(StockReactors.Map())

@@ -77,6 +77,25 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
+    @Test("F43: an observer that injects, or drains, in its first call is called with the result")
+    func injectingAtOnce() throws {
+        let store = Store(Tally())
+        var seen: [Int] = []
+        let injecting = store.observe { [unowned store] state in
+            if state.sum == 0 { store.inject(.added(1)) }
+            seen.append(state.sum)
+        }
+        let draining = store.observe { [unowned store] state in
+            if state.sum == 1 {
+                store.handle.send(.add(1))
+                store.drain()
+            }
+            seen.append(state.sum)
+        }
+        #expect(seen == [0, 1, 1, 2, 2])
+        withExtendedLifetime((injecting, draining)) {}
+    }
+
     @Test(
         "F43: an observation begun by an observer may dispatch in its first call and misses nothing"
     )

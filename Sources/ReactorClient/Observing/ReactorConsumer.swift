@@ -105,13 +105,17 @@ public final class BindingBag: Sendable {
 
     /// Calls `body` with each value of a sequence, until the sequence or the bag ends. A sequence
     /// that fails ends alone.
+    ///
+    /// It begins to read before this returns: what the caller then causes, `body` receives.
     public func follow<Source: AsyncSequence & Sendable>(
         _ source: Source, _ body: @escaping @Sendable (Source.Element) async -> Void
     ) {
+        let begun = Confined(source.makeAsyncIterator())
         add(
             Task {
+                var iterator = begun.open()
                 do {
-                    for try await value in source {
+                    while let value = try await iterator.next(isolation: nil) {
                         if Task.isCancelled { return }
                         await body(value)
                     }

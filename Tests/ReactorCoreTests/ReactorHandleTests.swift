@@ -29,6 +29,47 @@ struct ReactorHandleTests {
         #expect(!bench.store.node.takesLongWay)
     }
 
+    @Test("F28: middleware and taps see no action after their sendable tokens are released")
+    func released() throws {
+        let bench = StoreBench(Adder())
+        let seen = Guarded<[String]>([])
+        let handle = bench.store.handle
+        var tokens = [
+            handle.addMiddleware(Middleware { _, _, _ in seen.withLock { $0.append("run") } }),
+            handle.addTap(
+                NodeTap(
+                    action: { _, _ in seen.withLock { $0.append("action") } },
+                    mutation: { _, _ in seen.withLock { $0.append("mutation") } })),
+        ]
+        bench.settle()
+        try bench.send(.add(1))
+        #expect(seen.withLock { $0.sorted() } == ["action", "mutation", "run"])
+        tokens = []
+        // The store removes them with its next drain.
+        try bench.store.dispatch(.add(2))
+        #expect(seen.withLock { $0.count } == 3 && tokens.isEmpty)
+    }
+
+    @Test(
+        "F28: actions that wait in middleware are dropped as soon as its sendable token is released",
+        arguments: [true, false])
+    func waiting(isDebounced: Bool) throws {
+        let bench = StoreBench(Adder())
+        let seen = Guarded(0)
+        let middleware = Middleware<Adder> { _, _, _ in seen.withLock { $0 += 1 } }
+        var token: ReactorToken? = bench.store.handle.addMiddleware(
+            isDebounced ? middleware.debounce(.seconds(1)) : middleware.delay(.seconds(1)))
+        bench.settle()
+        try bench.send(.add(1))
+        #expect(token != nil && bench.clock.sleeperCount == 1)
+        // The time has passed, and the store has not yet run the job that says so.
+        bench.clock.set(bench.clock.now.advanced(by: .seconds(1)))
+        #expect(bench.executor.run())
+        token = nil
+        bench.settle()
+        #expect(seen.withLock { $0 } == 0)
+    }
+
     @Test("F28: kept middleware lasts without its token")
     func kept() throws {
         let bench = StoreBench(Adder())

@@ -145,8 +145,10 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
 ///
 /// *Owner*: the tree's isolation; any thread may read ``isOver``.
 final class MiddlewareLife {
-    let isOver = Flag()
+    let isOver: Flag
     private var endings: [() -> Void] = []
+
+    init(until isOver: Flag) { self.isOver = isOver }
 
     /// Runs `job` at the end.
     func whenOver(_ job: @escaping () -> Void) { endings.append(job) }
@@ -164,8 +166,8 @@ struct InstalledMiddleware<R: Reactor> {
     let life: MiddlewareLife
     let body: Middleware<R>.Body
 
-    init(_ middleware: Middleware<R>) {
-        life = MiddlewareLife()
+    init(_ middleware: Middleware<R>, until isOver: Flag = Flag()) {
+        life = MiddlewareLife(until: isOver)
         body = middleware.install(life)
     }
 }

@@ -243,9 +243,10 @@ extension Node {
         setRules(rules)
     }
 
-    /// Adds middleware; releasing the token removes it.
-    func add(_ middleware: Middleware<R>) -> StoreToken {
-        let installed = InstalledMiddleware(middleware)
+    /// Adds middleware; releasing the token removes it. Nothing of it runs once `isOver` is raised,
+    /// which the token does as well.
+    func add(_ middleware: Middleware<R>, until isOver: Flag = Flag()) -> StoreToken {
+        let installed = InstalledMiddleware(middleware, until: isOver)
         let id = orderedRules().add(installed)
         weighRules()
         return StoreToken { [weak self, life = installed.life] in

@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// An observer of one reactor inside its tree, such as a saga or a log.
 ///
 /// The tree calls its functions on its isolation, in the order of the transactions; `action` and
@@ -19,5 +21,18 @@ public struct NodeTap<R: Reactor> {
     ) {
         self.action = action
         self.mutation = mutation
+    }
+
+    /// This tap, whose functions for committed actions and mutations do nothing once `isOver` is
+    /// raised.
+    func silent(after isOver: Flag) -> NodeTap {
+        var tap = self
+        tap.action = action.map { action in
+            { if !isOver.isUp { action($0, $1) } }
+        }
+        tap.mutation = mutation.map { mutation in
+            { if !isOver.isUp { mutation($0, $1) } }
+        }
+        return tap
     }
 }

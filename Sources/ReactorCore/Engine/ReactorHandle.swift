@@ -32,13 +32,13 @@ extension ReactorHandle {
     /// Adds `middleware`, which observes every action; releasing the token removes it.
     public func addMiddleware(_ middleware: sending Middleware<R>) -> ReactorToken {
         let middleware = Confined(middleware)
-        return add { $0.addMiddleware(middleware.open()) }
+        return add { $0.node.add(middleware.open(), until: $1) }
     }
 
     /// Adds `tap`, which observes actions and mutations; releasing the token removes it.
     public func addTap(_ tap: sending NodeTap<R>) -> ReactorToken {
         let tap = Confined(tap)
-        return add { $0.addTap(tap.open()) }
+        return add { $0.addTap(tap.open().silent(after: $1)) }
     }
 
     /// Dispatches the elements of `source`, until the token is released; the end or failure of the
@@ -76,13 +76,16 @@ extension ReactorHandle {
         }
     }
 
+    /// Adds an observer, which sees nothing more once the flag that it receives is raised.
     private func add(
-        _ begin: @escaping @Sendable (LiveReactor<R>) -> StoreToken
+        _ begin: @escaping @Sendable (LiveReactor<R>, Flag) -> StoreToken
     ) -> ReactorToken {
         let box = Confined(TokenBox())
-        post { tree, node in box.open().token = begin(LiveReactor(tree, node)) }
-        // The inner token must be released on the tree's isolation.
+        let isOver = Flag()
+        post { tree, node in box.open().token = begin(LiveReactor(tree, node), isOver) }
+        // The inner token must be released on the tree's isolation, which may happen much later.
         return ReactorToken { [environment] in
+            isOver.raise()
             environment.post { _ in box.open().token = nil }
         } keep: { [environment] in
             environment.post { _ in box.open().token?.keep() }

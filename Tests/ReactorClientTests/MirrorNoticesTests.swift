@@ -70,6 +70,42 @@ struct MirrorNoticesTests {
         #expect(bells.all == ["count", "count", "title"])
     }
 
+    @Test(
+        "F70: a previewed action wakes only the readers of its field, whatever the field's kind",
+        arguments: [
+            (Album.Action.title("x"), "title"), (.count(1), "count"),
+            (.put(key: "a", value: 1), "pages"), (.cover(Album.Cover(artist: "x")), "cover"),
+            (.alert("x"), "alert"), (.report("x"), "report"),
+        ])
+    func previewedKinds(_ action: Album.Action, _ field: String) throws {
+        let rig = Rig(tree: Tree(Album(), epoch: 7))
+        let client = rig.client()
+        let node = try client.open("/", rig)
+        var result: Result<ReactorClient.Mirror<Album>, ClientError>?
+        client.machine.mirror(Album(), at: "/") { result = $0 }
+        rig.run()
+        let album = try #require(try result?.get())
+        let slices = (album.slice(\.title), album.slice(\.pages), album.slice(\.cover.size))
+        let bells = Bells()
+        func hang() {
+            bells.hang("title") { _ = album.title }
+            bells.hang("count") { _ = album.count }
+            bells.hang("pages") { _ = album.pages }
+            bells.hang("cover") { _ = album.cover }
+            bells.hang("alert") { _ = album.alert }
+            bells.hang("report") { _ = album.report }
+            bells.hang("slice of title") { _ = slices.0.value }
+            bells.hang("slice of pages") { _ = slices.1.value }
+            bells.hang("slice of size") { _ = slices.2.value }
+        }
+        hang()
+        let expected = ["title", "pages"].contains(field) ? [field, "slice of \(field)"] : [field]
+        try client.machine.submit(OutgoingAction(action, previewedOn: album, to: node))
+        #expect(bells.all.sorted() == expected.sorted())
+        rig.run()
+        #expect(bells.all.sorted() == expected.sorted())
+    }
+
     @Test("F56: a field that is set to an equal value wakes no reader")
     func equal() async throws {
         let server = try LiveServer(Album())

@@ -3,6 +3,31 @@ import Testing
 
 @testable import ReactorClient
 
+/// Writes its state as a whole.
+private struct Doorbell: HandlingReactor {
+    @WireCodable
+    enum Action: Equatable, Sendable {
+        case ring(String)
+        case replace(String)
+    }
+
+    @WireCodable
+    struct State: Equatable, Sendable {
+        @Pulse var ring = ""
+    }
+
+    var initialState = State()
+
+    func handle(_ action: Action, state: inout State) throws(Rejection) {
+        switch action {
+        case .ring(let visitor): state.ring = visitor
+        case .replace(let visitor):
+            state = State()
+            state.ring = visitor
+        }
+    }
+}
+
 @Suite("MirrorPulses", .timeLimit(.minutes(10)))
 struct MirrorPulsesTests {
     @Test("F59: a pulse arrives at each assignment, even of an equal value, and at no other change")
@@ -35,6 +60,23 @@ struct MirrorPulsesTests {
         client.close()
         #expect(await alerts.next() == "second")
         #expect(await alerts.next() == .none)
+    }
+
+    @Test("F59: a pulse arrives if it was assigned in a state that arrives as a whole")
+    func replacedWhole() async throws {
+        let server = try LiveServer(Doorbell())
+        let client = try await Client.connect(to: server.path)
+        let bell = try await client.mirror(Doorbell(), at: "/")
+        var rings = bell.pulse(\.$ring).makeAsyncIterator()
+        for visitor in ["Ann", "Bob", "Ann"] {
+            #expect(await bell.dispatch(.replace(visitor)).revision != nil)
+            #expect(await rings.next() == visitor)
+        }
+        #expect(await bell.dispatch(.ring("Bob")).revision != nil)
+        #expect(await bell.dispatch(.ring("Bob")).revision != nil)
+        client.close()
+        #expect(await rings.next() == "Bob")
+        #expect(await rings.next() == .none)
     }
 
     @Test("F59: a reader that starts late, or reconnects, gets no earlier pulse")

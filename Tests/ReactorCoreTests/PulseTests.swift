@@ -94,6 +94,20 @@ struct PulseTests {
         #expect(listener.isTold(of: pulse) == false)
         #expect(listener.isTold(of: Pulse(value: "", count: 0)) == false)
     }
+
+    @Test("F59: a decoded value with another value was assigned, even if it has the same count")
+    func decoded() throws {
+        func read(_ value: String, count: UInt64) throws -> Pulse<String> {
+            try Pulse(wireBytes: Pulse(value: value, count: count).wireBytes())
+        }
+        var listener = PulseListener(try read("a", count: 1))
+        #expect(listener.isTold(of: try read("a", count: 1)) == false)
+        #expect(listener.isTold(of: try read("b", count: 1)) == true)
+        #expect(listener.isTold(of: try read("b", count: 1)) == false)
+        // A value that was never assigned is the initial one of a replaced state.
+        #expect(listener.isTold(of: try read("", count: 0)) == false)
+        #expect(listener.isTold(of: try read("b", count: 1)) == true)
+    }
 }
 
 /// Replaces its whole state.

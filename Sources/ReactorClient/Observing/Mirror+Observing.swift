@@ -23,6 +23,10 @@ extension Mirror {
     /// A reader that starts late, or reconnects, does not get earlier assignments; a slow reader
     /// gets the latest. If the daemon has another history after a reconnect, the reader starts
     /// again from the present value, without a pulse.
+    ///
+    /// A mirror that follows the value, or whose reactor is a ``HandlingReactor``, receives states
+    /// as a whole. A state that replaces another starts its counts again: if it has the same count
+    /// as before, the reader gets its value only if that differs.
     public func pulse<Pulsing: Counted & Sendable>(
         _ field: any KeyPath<R.State, Pulsing> & Sendable
     ) -> MirrorPulses<R, Pulsing> {

@@ -14,7 +14,7 @@ public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequen
         let mirror: Mirror<R>
         let field: any KeyPath<R.State, Pulsing> & Sendable
         private var epoch: UInt64
-        private var listener: PulseListener
+        private var listener: PulseListener<Pulsing>
 
         init(mirror: Mirror<R>, field: any KeyPath<R.State, Pulsing> & Sendable) {
             self.mirror = mirror

@@ -158,25 +158,47 @@ private enum Assignments {
 }
 
 /// Detects for one listener whether a counted value was assigned since the last look.
-package struct PulseListener: Sendable {
+package struct PulseListener<Pulsing: Counted> {
     private var count: UInt64
     private var assignment: UInt64
+    // Only of a decoded value: a copy of another would make its next change in place copy it.
+    /// The value at the last look, if it was decoded.
+    private var decoded: Pulsing.Value?
 
     /// Starts with the current assignment.
-    package init(_ pulse: some Counted) {
+    package init(_ pulse: Pulsing) {
         count = pulse.count
         assignment = pulse.assignment
+        decoded = pulse.assignment == 0 ? pulse.value : nil
     }
 
     /// Whether the value was assigned since the last look.
-    package mutating func isTold(of pulse: some Counted) -> Bool {
+    package mutating func isTold(of pulse: Pulsing) -> Bool {
         defer {
             count = pulse.count
             assignment = max(assignment, pulse.assignment)
+            decoded = pulse.assignment == 0 ? pulse.value : nil
         }
         // Replacing the whole state restarts the count at 0, but not the process-wide number.
         if pulse.assignment > 0 { return pulse.assignment > assignment }
         // A decoded value has no number. A value with count 0 was never assigned.
-        return pulse.count > 0 && pulse.count != count
+        guard pulse.count > 0 else { return false }
+        // A state that replaces another may have reached the same count.
+        return pulse.count != count || isOther(pulse.value)
+    }
+
+    /// Whether the decoded value of the last look is known to differ from `value`.
+    private func isOther(_ value: Pulsing.Value) -> Bool {
+        guard let decoded, let type = Pulsing.Value.self as? any Equatable.Type else {
+            return false
+        }
+        return !type.areEqual(decoded, value)
+    }
+}
+
+extension Equatable {
+    /// Whether two values of this type are equal.
+    fileprivate static func areEqual(_ left: Any, _ right: Any) -> Bool {
+        left as? Self == right as? Self
     }
 }

@@ -294,3 +294,55 @@ struct Finder {
         }
     }
 }
+
+/// Guests that come and go.
+@Reactor
+struct Inn {
+    @Children var guests = { (_: WireKey) in Guest(hasLuggage: true) }
+
+    enum Action: Equatable, Sendable {
+        case open(String)
+        case close(String)
+        case reopen(String)
+    }
+
+    enum Mutation: Equatable, Sendable { case noted }
+
+    struct State: Equatable, Sendable { var changes = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .open(let name): Mutations(.noted).creating($guests, WireKey(name))
+        case .close(let name): Mutations(.noted).removing($guests, WireKey(name))
+        case .reopen(let name):
+            Mutations(.noted).removing($guests, WireKey(name)).creating($guests, WireKey(name))
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
+/// A child with a child of its own, and with a class in its state.
+@Reactor
+struct Guest {
+    @Child var count = Counter()
+    var hasLuggage = false
+
+    enum Action: Equatable, Sendable { case greet }
+
+    struct State: Sendable {
+        var greetings = 0
+        @NotTransmitted var luggage: Luggage? = nil
+    }
+
+    var initialState: State {
+        var state = State()
+        if hasLuggage { state.luggage = Luggage() }
+        return state
+    }
+
+    func reduce(state: inout State, mutation: Action) { state.greetings += 1 }
+}
+
+/// An object that exists as long as a state holds it.
+final class Luggage: Sendable {}

@@ -32,6 +32,43 @@ struct TestDaemonTests {
         #expect(daemon == nil && tree == nil)
     }
 
+    @Test("a removed child is released, although connections have it open")
+    func removedChild() throws {
+        let daemon = TestDaemon(Inn())
+        let clients = [daemon.connect(), daemon.connect()]
+        let host = clients[0]
+        for name in ["a", "b"] { _ = try host.dispatch(Inn.Action.open(name)) }
+        var mirrors: [ReactorClient.Mirror<Guest>] = []
+        for client in clients {
+            mirrors.append(try client.mirror(Guest(), at: "/guests/a"))
+            let outcome = try client.dispatch(Guest.Action.greet, to: "/guests/a")
+            #expect(outcome.revision != nil)
+            #expect(try client.get("/guests/a/greetings") != nil)
+        }
+        weak let node = daemon.tree.node(at: SlicePath(["guests", "a"]))
+        weak let inner = daemon.tree.node(at: SlicePath(["guests", "a", "count"]))
+        weak let luggage = daemon.state(of: Guest.self, at: "/guests/a")?.luggage
+        #expect(node != nil && inner != nil && luggage != nil)
+        _ = try host.dispatch(Inn.Action.close("a"))
+        #expect(node == nil && inner == nil && luggage == nil)
+        #expect(mirrors.allSatisfy { $0.phase == .failed(.gone(path: "/guests/a")) })
+        // The other child stays.
+        #expect(daemon.state(of: Guest.self, at: "/guests/b")?.luggage != nil)
+    }
+
+    @Test("a child that is removed and created again in one transaction is released")
+    func replacedChild() throws {
+        let daemon = TestDaemon(Inn())
+        let client = daemon.connect()
+        _ = try client.dispatch(Inn.Action.open("a"))
+        let mirror = try client.mirror(Guest(), at: "/guests/a")
+        weak let luggage = daemon.state(of: Guest.self, at: "/guests/a")?.luggage
+        #expect(luggage != nil)
+        _ = try client.dispatch(Inn.Action.reopen("a"))
+        #expect(luggage == nil && daemon.state(of: Guest.self, at: "/guests/a")?.luggage != nil)
+        withExtendedLifetime(mirror) {}
+    }
+
     @Test("F81: effects in the daemon wait until the test advances the time")
     func effects() throws {
         let daemon = TestDaemon(Search())

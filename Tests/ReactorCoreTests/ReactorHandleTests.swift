@@ -96,6 +96,60 @@ struct ReactorHandleTests {
         #expect(bench.state.seen == [1])
     }
 
+    @Test(
+        "F28: a released store retains nothing while its tokens live",
+        arguments: [
+            "middleware", "debounce", "delay", "takeLatest", "tap", "observe", "view",
+            "connect", "handle middleware", "handle delay", "handle tap", "handle connect",
+            "kept connect",
+        ])
+    func outlived(_ kind: String) throws {
+        let executor = HandExecutor()
+        weak var root: AnyNode?
+        weak var tree: Tree?
+        weak var held: Notes?
+        func begin() throws -> (token: AnyObject, input: AsyncStream<Void>.Continuation) {
+            let (store, notes) = (Store(Adder(), executor: executor), Notes())
+            (root, tree, held) = (store.node, store.tree, notes)
+            let (stream, input) = AsyncStream.makeStream(of: Void.self)
+            let actions = stream.map { _ in
+                notes.add("read")
+                return Adder.Action.add(1)
+            }
+            let note = Middleware<Adder> { _, _, _ in notes.add("run") }
+            let tap = NodeTap<Adder>(mutation: { _, _ in notes.add("told") })
+            let token: AnyObject =
+                switch kind {
+                case "middleware": store.addMiddleware(note)
+                case "debounce": store.addMiddleware(note.debounce(.seconds(60)))
+                case "delay": store.addMiddleware(note.delay(.seconds(60)))
+                case "takeLatest": store.addMiddleware(note.takeLatest())
+                case "tap": store.addTap(tap)
+                case "observe": store.observe { _ in notes.add("seen") }
+                case "view": store.scoped(to: \.sum).observe { _ in notes.add("seen") }
+                case "connect", "kept connect": store.connect(actions)
+                case "handle middleware":
+                    store.handle.addMiddleware(Middleware { _, _, _ in notes.add("run") })
+                case "handle delay":
+                    store.handle.addMiddleware(
+                        Middleware { _, _, _ in notes.add("run") }.delay(.seconds(60)))
+                case "handle tap":
+                    store.handle.addTap(NodeTap(mutation: { _, _ in notes.add("told") }))
+                default: store.handle.connect(actions)
+                }
+            if kind == "kept connect" { (token as? StoreToken)?.keep() }
+            store.drain()
+            try store.dispatch(.add(1))
+            _ = executor.run()
+            store.drain()
+            return (token, input)
+        }
+        let begun = try begin()
+        _ = executor.run()
+        #expect(root == nil && tree == nil && held == nil)
+        withExtendedLifetime(begun) {}
+    }
+
     @Test("F47: perform returns when the action's effects have ended, or the action was refused")
     func perform() async throws {
         let store = Store(Adder())

@@ -87,6 +87,37 @@ struct SourceWindowTests {
         withExtendedLifetime(token) {}
     }
 
+    @Test("F26: a source is released with its reactor, and when it ends, while its token lives")
+    func released() throws {
+        let bench = StoreBench(Office())
+        try bench.send(.open("a"))
+        let room = try bench.store.reactor(Tracker.self, at: "/rooms/a")
+        let (stream, input) = AsyncStream.makeStream(of: Int.self)
+        weak var held: Notes?
+        func connect() -> StoreToken {
+            let notes = Notes()
+            held = notes
+            return room.connect(
+                stream.map { number in
+                    notes.add("\(number)")
+                    return Tracker.Action.add(number)
+                })
+        }
+        let token = connect()
+        input.yield(2)
+        bench.settle()
+        #expect(room.state.sum == 2 && held?.all == ["2"])
+        try bench.send(.close("a"))
+        #expect(held == nil && bench.store.tree.sources.isEmpty)
+        let ended = bench.store.connect(Numbers(values: []).map { _ in Office.Action.open("b") })
+        #expect(bench.store.tree.sources.isEmpty)
+        bench.store.drain()
+        #expect(!bench.store.tree.sources.isEmpty)
+        bench.settle()
+        #expect(bench.store.tree.sources.isEmpty)
+        withExtendedLifetime((token, ended)) {}
+    }
+
     @Test("F26: a source is not read any more after its reactor was removed")
     func removed() throws {
         let bench = StoreBench(Office())
@@ -94,6 +125,7 @@ struct SourceWindowTests {
         let flood = Flood()
         let room = try bench.store.reactor(Tracker.self, at: "/rooms/a")
         let token = room.handle.connect(flood.map { _ in Tracker.Action.add(1) })
+        _ = bench.executor.run()
         try bench.send(.close("a"))
         #expect(flood.asked.withLock { $0 } == CoreLimits.sourcedValuesMax + 1)
         withExtendedLifetime(token) {}

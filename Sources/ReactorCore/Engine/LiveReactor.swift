@@ -47,9 +47,10 @@ extension LiveReactor {
     /// Adds `tap`, which observes actions and mutations; releasing the token removes it.
     public final func addTap(_ tap: NodeTap<R>) -> StoreToken { tree.addTap(to: node, tap) }
 
-    /// Dispatches the elements of `source`, until the token is released; the end or failure of the
-    /// source ends nothing else. It is read as fast as the actions are applied: at most
-    /// ``CoreLimits/sourcedValuesMax`` of them wait, and are dropped when the token is released.
+    /// Dispatches the elements of `source`, until the token is released or the reactor is gone; the
+    /// end or failure of the source ends nothing else. It is read as fast as the actions are
+    /// applied: at most ``CoreLimits/sourcedValuesMax`` of them wait, and are dropped when the token
+    /// is released.
     public final func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> StoreToken
     where Source.Element == R.Action {
         StoreToken(handle.reading(source))

@@ -41,9 +41,9 @@ extension ReactorHandle {
         return add { $0.addTap(tap.open().silent(after: $1)) }
     }
 
-    /// Dispatches the elements of `source`, until the token is released; the end or failure of the
-    /// source ends nothing else. It is read as fast as the actions are applied: at most
-    /// ``CoreLimits/sourcedValuesMax`` of them wait.
+    /// Dispatches the elements of `source`, until the token is released or the reactor is gone; the
+    /// end or failure of the source ends nothing else. It is read as fast as the actions are
+    /// applied: at most ``CoreLimits/sourcedValuesMax`` of them wait.
     public func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> ReactorToken
     where Source.Element == R.Action {
         ReactorToken(reading(source))
@@ -55,14 +55,17 @@ extension ReactorHandle {
         _ source: Source
     ) -> @Sendable () -> Void where Source.Element == R.Action {
         let window = SourceWindow()
-        let cancel = environment.spawn {
-            // The failure of a source is treated like its end.
-            try? await sendAll(source, window)
-        }
-        return {
-            window.end()
-            cancel()
-        }
+        let connected = ConnectedSource(window)
+        // Posted before the task starts, whose end removes it. If the tree is gone, the job is
+        // dropped, and the source with it.
+        post { tree, node in tree.sources.add(connected, to: node.number) }
+        window.whenOver(
+            cancel: environment.spawn {
+                // The failure of a source is treated like its end.
+                try? await sendAll(source, window)
+                environment.post { [number] tree in tree.sources.release(window, of: number) }
+            })
+        return { window.end() }
     }
 
     private func sendAll<Source: AsyncSequence & Sendable>(

@@ -21,6 +21,8 @@ public final class Tree {
     let effects: EffectRunner
     /// Durable tasks.
     let tasks: TaskRunner
+    /// The sources that are connected to nodes.
+    let sources = ConnectedSources()
     /// The parts that layers above the engine have added.
     private var parts: [ObjectIdentifier: any TreePart] = [:]
     /// Whether the reactors have been started.
@@ -226,6 +228,7 @@ extension Tree {
     func forget(_ node: AnyNode) {
         forgetWork(of: node)
         effects.cancel(ofNode: node.number)
+        sources.end(of: node.number)
         node.closeFollower()
         node.dropMiddleware()
         node.removeChildren()

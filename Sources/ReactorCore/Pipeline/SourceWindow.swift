@@ -12,6 +12,8 @@ final class SourceWindow: Sendable {
         var count = 0
         var isOver = false
         var reader: CheckedContinuation<Void, Never>?
+        /// Cancels the task that reads the source.
+        var cancel: (@Sendable () -> Void)?
     }
 
     /// Whether the source is no longer read: its token was released, or its reactor removed.
@@ -58,10 +60,24 @@ final class SourceWindow: Sendable {
         }
     }
 
+    /// Cancels the reading task with `cancel` when the source is ended; at once if it was before.
+    func whenOver(cancel: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.cancel = cancel }
+            return state.isOver
+        }
+        if isOver { cancel() }
+    }
+
     /// Ends the source.
     func end() {
-        state.withLock { $0.isOver = true }
+        let cancel = state.withLock { state in
+            state.isOver = true
+            defer { state.cancel = nil }
+            return state.cancel
+        }
         wakeReader()
+        cancel?()
     }
 
     fileprivate func leave() {
@@ -97,4 +113,46 @@ final class SourceTicket: Sendable {
         hasArrived.raise()
         return !window.isOver
     }
+}
+
+/// The sources that are connected to the nodes of a tree, until they end.
+///
+/// Their readings end with the node, or with the tree, even if their tokens live on.
+/// *Owner*: the tree's isolation.
+final class ConnectedSources {
+    /// By the numbers of the nodes.
+    private var sources: [UInt32: [ObjectIdentifier: ConnectedSource]] = [:]
+
+    /// Whether no source is connected.
+    var isEmpty: Bool { sources.isEmpty }
+
+    func add(_ source: ConnectedSource, to node: UInt32) {
+        sources[node, default: [:]][ObjectIdentifier(source.window)] = source
+    }
+
+    /// Removes a source that has ended by itself; what was read of it is still applied.
+    func release(_ window: SourceWindow, of node: UInt32) {
+        sources[node]?.removeValue(forKey: ObjectIdentifier(window))?.keep()
+        if sources[node]?.isEmpty ?? false { sources[node] = nil }
+    }
+
+    // The end of a source may call its author's code, so it happens after the removal.
+    /// Ends the sources of a removed node.
+    func end(of node: UInt32) {
+        guard !sources.isEmpty, let ended = sources.removeValue(forKey: node) else { return }
+        withExtendedLifetime(ended) {}
+    }
+}
+
+/// Ends the reading of a source with the last reference to it.
+final class ConnectedSource: Sendable {
+    let window: SourceWindow
+    private let hasEnded = Flag()
+
+    init(_ window: SourceWindow) { self.window = window }
+
+    deinit { if !hasEnded.isUp { window.end() } }
+
+    /// Leaves the window open: the source has ended by itself.
+    func keep() { hasEnded.raise() }
 }

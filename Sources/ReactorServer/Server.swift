@@ -148,7 +148,7 @@ extension Server {
     package var nextTurn: NextTurn {
         if isSharing || hasHeldInput || isCrowded { return .afterPoll }
         let isDue =
-            !delivery.listed.isEmpty || chronicle.hasChanges || !tree.turn.isQuiet
+            delivery.hasListed || chronicle.hasChanges || !tree.turn.isQuiet
             || intake.hasSpent || outcomes.isDue || answers.isDue || chronicle.isSnapshotDue
         return isDue ? .now : .none
     }
@@ -406,7 +406,7 @@ extension Server {
         answers.answerWaiting()
         chronicle.recordTurn()
         // Effects that begin without a change are released with their turn as well.
-        if chronicle.isUnsealed || !delivery.listed.isEmpty || !turn.effects.isEmpty {
+        if chronicle.isUnsealed || delivery.hasListed || !turn.effects.isEmpty {
             sealer.seal()
         }
         turn.begin()

@@ -59,9 +59,9 @@ final class TurnSealer {
             hasJournal && (isChange || chronicle.hasFacts)
             ? chronicle.makeBatch(
                 of: delivery.turn, ByteSlice(turn.deltaBytes, range: 0..<deltaByteCount)) : nil
-        shareOut(batch?.deltas.storage, mark)
         delivery.seal(
-            turn.effects, batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
+            shareOut(batch?.deltas.storage, mark), turn.effects,
+            batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
         if let batch { orders.append(.append(batch)) }
         chronicle.beginTurn()
     }
@@ -83,16 +83,22 @@ final class TurnSealer {
         return (deltaByteCount, mark)
     }
 
-    /// Queues each connection's output. `deltas` are the turn's deltas and its mark, if they were
-    /// copied for the journal.
-    private func shareOut(_ deltas: [UInt8]?, _ mark: Range<Int>) {
-        for connection in delivery.listed { sharing.payOwed(connection) }
+    /// Queues each connection's output, and returns these connections. `deltas` are the turn's
+    /// deltas and its mark, if they were copied for the journal.
+    private func shareOut(_ deltas: [UInt8]?, _ mark: Range<Int>) -> ReferenceList<Connection> {
+        let listed = delivery.takeListed()
+        var hasUpdates = false
+        listed.visit { connection in
+            sharing.payOwed(connection)
+            if delivery.endFrames(of: connection) { hasUpdates = true }
+        }
         let turn = tree.turn
         let output = delivery.makeOutput(
-            turn.sequence, deltas ?? (delivery.hasUpdates ? turn.deltaBytes : []), mark)
-        for connection in delivery.listed where delivery.enqueue(connection, output) {
-            subscriptions.leave(connection)
+            turn.sequence, deltas ?? (hasUpdates ? turn.deltaBytes : []), mark)
+        listed.visit { connection in
+            if delivery.enqueue(connection, output) { subscriptions.leave(connection) }
         }
+        return listed
     }
 
     /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.

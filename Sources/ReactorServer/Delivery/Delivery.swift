@@ -7,9 +7,11 @@ import ReactorWire
 /// and each turn from its end until its output has left.
 ///
 ///     delivery.reply(to: connection) { … }        // while the turn's frames are handled
+///     let listed = delivery.takeListed()
+///     listed.visit { … delivery.endFrames(of: $0) … }
 ///     let output = delivery.makeOutput(sequence, deltas, mark)
-///     for connection in delivery.listed { … delivery.enqueue(connection, output) … }
-///     delivery.seal(effects, batchByteCount)      // the turn has ended
+///     listed.visit { … delivery.enqueue($0, output) … }
+///     delivery.seal(listed, effects, batchByteCount)      // the turn has ended
 ///     delivery.release(start)                     // the journal has it
 ///
 /// No verb handles frames. A connection that has read enough of its output waits in a queue: the
@@ -52,17 +54,8 @@ final class Delivery {
     /// The last turn whose batch the journal was given.
     var lastKeptTurn: UInt64 { ledger.value.lastKeptTurn }
 
-    /// Connections with output in the current turn.
-    var listed: [Connection] {
-        @inline(__always) _read { yield ledger.value.listed }
-    }
-
-    /// Whether a connection gets deltas or the mark of the current turn.
-    var hasUpdates: Bool {
-        ledger.value.listed.contains {
-            !$0.subscriptions.isEmpty || $0.outlet.value.hasUpdates
-        }
-    }
+    /// Whether a connection has output in the current turn.
+    var hasListed: Bool { !ledger.value.listed.isEmpty }
 
     /// Lists a connection with output in the current turn, once.
     @inline(__always)
@@ -84,7 +77,8 @@ final class Delivery {
             endedAnswers.value.allSatisfy { $0.takerCount > 0 },
             "an answer has ended that no connection was sent")
         assert(
-            listed.count > 32 || listed.allSatisfy { ledger.value.isListed($0) },
+            ledger.value.listed.count > 32
+                || ledger.value.listed.objects.allSatisfy { ledger.value.isListed($0) },
             "a connection is listed and does not know it")
     }
 }
@@ -234,10 +228,19 @@ extension Delivery {
 
 // MARK: - The end of a turn
 extension Delivery {
+    /// Takes the connections with output in the turn; none is listed after that.
+    func takeListed() -> ReferenceList<Connection> { ledger.value.takeListed() }
+
+    /// Writes the last frame of a connection's turn, if it is not written. Returns whether the
+    /// connection gets deltas or the mark of the turn.
+    func endFrames(of connection: Connection) -> Bool {
+        writeRun(of: connection)
+        return !connection.subscriptions.isEmpty || connection.outlet.value.hasUpdates
+    }
+
     /// Takes the output of the turn: its deltas, in which the range `mark` is the turn's mark, its
     /// replies and its outcomes.
     func makeOutput(_ sequence: UInt64, _ deltas: [UInt8], _ mark: Range<Int>) -> TurnOutput {
-        for connection in listed { writeRun(of: connection) }
         let output = TurnOutput(
             number: turn, sequence: sequence, deltas: deltas, mark: mark,
             replies: replies.value.bytes, outcomes: outcomes.value.bytes)
@@ -281,10 +284,13 @@ extension Delivery {
         flush(connection)
     }
 
-    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a
-    /// batch.
-    func seal(_ effects: [PendingEffect], batchByteCount: Int?) {
-        ledger.value.seal(effects, batchByteCount: batchByteCount)
+    /// Ends the current turn, in which `connections` have output, and begins the next.
+    /// `batchByteCount` is nil for a turn without a batch.
+    func seal(
+        _ connections: consuming ReferenceList<Connection>, _ effects: [PendingEffect],
+        batchByteCount: Int?
+    ) {
+        ledger.value.seal(connections, effects, batchByteCount: batchByteCount)
     }
 
     /// Allows a turn its share of connections with only updates.
@@ -302,8 +308,9 @@ extension Delivery {
     /// Sends released output to the sockets, and passes the effects of released turns to `start`.
     func release(_ start: ([PendingEffect]) -> Void) {
         while let released = ledger.value.popReleased() {
-            for connection in released.connections {
-                if connection.outlet.value.isUrgent(in: released.number) {
+            let number = released.number
+            released.connections.visit { connection in
+                if connection.outlet.value.isUrgent(in: number) {
                     flush(connection)
                 } else {
                     updates.value.list(connection)

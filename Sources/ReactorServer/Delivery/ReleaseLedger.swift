@@ -5,7 +5,8 @@ import ReactorCore
 /// Turns by number: the current one, and those whose outputs wait for the journal.
 ///
 ///     ledger.list(connection)                 // the current turn has something for it
-///     ledger.seal(effects, batchByteCount: 120, isAppended: false)
+///     let listed = ledger.takeListed()        // nothing more is listed in this turn
+///     ledger.seal(listed, effects, batchByteCount: 120)
 ///     ledger.markAppended(upTo: 1)
 ///     while let turn = ledger.popReleased() { … }
 ///
@@ -33,15 +34,15 @@ struct ReleaseLedger: ~Copyable {
     /// Turns whose output has not left, oldest first.
     private var sealed = UniqueDeque<SealedTurn>()
     /// Connections with output in the current turn.
-    private(set) var listed: [Connection] = []
+    private(set) var listed = ReferenceList<Connection>()
     /// An empty list whose memory the next turn uses.
-    private var spare: [Connection] = []
+    private var spare = ReferenceList<Connection>()
 
     /// A turn that has ended and whose output has not left.
-    struct SealedTurn {
+    struct SealedTurn: ~Copyable {
         let number: UInt64
         /// Connections with output in the turn.
-        fileprivate(set) var connections: [Connection]
+        fileprivate(set) var connections: ReferenceList<Connection>
         /// Effects that begin when its output leaves.
         let effects: [PendingEffect]
         /// Bytes of its batch; 0 if it has none.
@@ -63,15 +64,26 @@ struct ReleaseLedger: ~Copyable {
     /// Whether the current turn has output for a connection.
     func isListed(_ connection: Connection) -> Bool { connection.outlet.value.isListed(in: turn) }
 
-    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a
-    /// batch, which waits only for earlier turns.
-    mutating func seal(_ effects: [PendingEffect], batchByteCount: Int?) {
+    /// Takes the connections with output in the current turn, which ``seal(_:_:batchByteCount:)``
+    /// gets back.
+    mutating func takeListed() -> ReferenceList<Connection> {
+        var taken = ReferenceList<Connection>()
+        swap(&taken, &spare)
+        swap(&taken, &listed)
+        return taken
+    }
+
+    /// Ends the current turn, in which `connections` have output, and begins the next.
+    /// `batchByteCount` is nil for a turn without a batch, which waits only for earlier turns.
+    mutating func seal(
+        _ connections: consuming ReferenceList<Connection>, _ effects: [PendingEffect],
+        batchByteCount: Int?
+    ) {
+        precondition(listed.isEmpty, "a connection was listed at the end of turn \(turn)")
         sealed.append(
             SealedTurn(
-                number: turn, connections: listed, effects: effects,
+                number: turn, connections: connections, effects: effects,
                 byteCount: batchByteCount ?? 0, isAppended: batchByteCount == nil))
-        listed = spare
-        spare = []
         if let batchByteCount {
             lastKeptTurn = turn
             byteCount += batchByteCount
@@ -102,8 +114,8 @@ struct ReleaseLedger: ~Copyable {
 
     /// Keeps the memory of a released turn's list for a later turn.
     mutating func recycle(_ turn: consuming SealedTurn) {
-        guard spare.capacity == 0 else { return }
-        turn.connections.removeAll(keepingCapacity: true)
+        guard !spare.hasCapacity else { return }
+        turn.connections.removeAll()
         spare = turn.connections
     }
 

@@ -10,7 +10,7 @@ import ReactorBytes
 /// *Place*: the server adds the connections of a released turn that have no urgent output. *Shape*:
 /// a connection is in the queue exactly while its ``Outlet/isListed`` is true.
 struct UpdateQueue: ~Copyable {
-    private var waiting = Deque<Connection>()
+    private var waiting = UniqueDeque<Connection>()
     /// Number of connections that the current turn may still serve.
     private var flushesLeft = 0
 
@@ -47,8 +47,9 @@ struct UpdateQueue: ~Copyable {
     private func invariants() {
         assert(flushesLeft >= 0 && flushesLeft <= Self.flushesPerTurnMax, "\(flushesLeft) are left")
         assert(
-            waiting.first?.outlet.value.isListed ?? true
-                && waiting.last?.outlet.value.isListed ?? true,
+            waiting.isEmpty
+                || waiting[0].outlet.value.isListed
+                    && waiting[waiting.count - 1].outlet.value.isListed,
             "a connection waits for updates and does not know it")
     }
 }

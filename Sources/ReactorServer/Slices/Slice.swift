@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 
@@ -12,7 +13,7 @@ final class Slice {
     let mode: SubscriptionMode
     /// Path inside the node's value; empty in replica mode.
     let field: ArraySlice<WireKey>
-    private(set) var followers: [Connection] = []
+    private let followerCell = Cell(ReferenceList<Connection>())
     /// The turn in which the slice was created after changes of its node whose places were not
     /// recorded; 0 for none.
     private(set) var gapTurn: UInt64 = 0
@@ -69,13 +70,20 @@ final class Slice {
 // MARK: - Followers
 extension Slice {
     /// Adds a connection to the followers.
-    func addFollower(_ connection: Connection) { followers.append(connection) }
+    func addFollower(_ connection: Connection) { followerCell.value.append(connection) }
 
     /// Removes a connection from the followers; returns whether it was the last.
     func removeFollower(_ connection: Connection) -> Bool {
-        followers.removeAll { $0 === connection }
-        return followers.isEmpty
+        followerCell.value.removeAll { $0 === connection }
+        return followerCell.value.isEmpty
     }
+
+    /// The connections that follow the slice. *Cost*: copies the list.
+    var followers: [Connection] { followerCell.value.objects }
+
+    /// Calls `visit` with each follower; it must not add or remove one.
+    @inline(__always)
+    func visitFollowers(_ visit: (Connection) -> Void) { followerCell.value.visit(visit) }
 
     /// Records that a follower wants patches.
     func expectPatches() { hasPatches = true }

@@ -80,12 +80,11 @@ extension SliceSharing {
                 index += 1
             }
             guard let slice = table.value.replica(of: node.number) else { continue }
-            for connection in slice.followers {
-                if connection.outlet.value.state != .current,
-                    connection.subscriptions[slice.id]?.isSnapshotOwed ?? true
-                {
-                    continue
-                }
+            slice.visitFollowers { connection in
+                guard
+                    connection.outlet.value.state == .current
+                        || !(connection.subscriptions[slice.id]?.isSnapshotOwed ?? true)
+                else { return }
                 connection.outlet.value.addDeltas(start..<end)
                 delivery.list(connection)
             }

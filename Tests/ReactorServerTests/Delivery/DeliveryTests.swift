@@ -20,12 +20,14 @@ struct DeliveryTests {
 
     /// Ends a turn; if `isKept`, the journal appends its batch only later.
     private func end(_ delivery: Delivery, isKept: Bool = false) -> [UInt64] {
+        let listed = delivery.takeListed()
+        listed.visit { _ = delivery.endFrames(of: $0) }
         let output = delivery.makeOutput(1, [], 0..<0)
         var last: [UInt64] = []
-        for connection in delivery.listed where delivery.enqueue(connection, output) {
-            last.append(connection.id.rawValue)
+        listed.visit { connection in
+            if delivery.enqueue(connection, output) { last.append(connection.id.rawValue) }
         }
-        delivery.seal([], batchByteCount: isKept ? 10 : nil)
+        delivery.seal(listed, [], batchByteCount: isKept ? 10 : nil)
         delivery.release { _ in }
         return last
     }
@@ -63,6 +65,7 @@ struct DeliveryTests {
         delivery.add(AppliedRun(ordinal: 3, sequence: 7, count: 1), to: connection)
         delivery.send(.done, of: 3, to: connection) { _ in }
         delivery.add(AppliedRun(ordinal: 4, sequence: 8, count: 1), to: connection)
+        #expect(!delivery.endFrames(of: connection), "it gets no deltas and no mark")
         let frames = OrganBench.frames(delivery.makeOutput(8, [], 0..<0).outcomes)
         #expect(frames.map(\.kind) == [.applied, .done, .applied])
         #expect(frames.map(\.id) == [3, 0, 1] && frames.map(\.number) == [1, 3, 4])

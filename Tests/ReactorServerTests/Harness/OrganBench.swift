@@ -79,9 +79,11 @@ final class OrganBench {
 
     /// Ends a turn without deltas, and returns its frames for connections: replies, then outcomes.
     func endTurn() -> [TestFrame] {
+        let listed = delivery.takeListed()
+        listed.visit { _ = delivery.endFrames(of: $0) }
         let output = delivery.makeOutput(tree.turn.sequence, [], 0..<0)
-        for connection in delivery.listed { _ = delivery.enqueue(connection, output) }
-        delivery.seal([], batchByteCount: nil)
+        listed.visit { _ = delivery.enqueue($0, output) }
+        delivery.seal(listed, [], batchByteCount: nil)
         tree.turn.begin()
         return Self.frames(output.replies) + Self.frames(output.outcomes)
     }

@@ -42,6 +42,6 @@ struct SliceSharingTests {
         _ = bench.tree.dispatch(to: page, action.span, by: .daemon, ordinal: 0)
         bench.sharing.shareValues()
         #expect(bench.orders.stats.valuesEncoded == 2, "the snapshot, then the change")
-        #expect(bench.delivery.listed.count == 1)
+        #expect(bench.delivery.takeListed().count == 1)
     }
 }

@@ -1,10 +1,11 @@
 /// Slices to be written one after another.
 ///
 /// *Shape*: the first is stored outside the array, since most writes have only one, and an array of
-/// one costs an allocation.
+/// one costs an allocation. There is no array before the second: each move of an empty one would be
+/// counted.
 @usableFromInline package struct ByteSlices: Sendable {
     @usableFromInline var first: ByteSlice?
-    @usableFromInline var others: [ByteSlice] = []
+    @usableFromInline var others: [ByteSlice]?
 
     /// No slices.
     @inlinable package init() {}
@@ -18,12 +19,21 @@
     }
 
     /// Number of slices.
-    @inlinable package var count: Int { first == nil ? 0 : 1 &+ others.count }
+    @inlinable package var count: Int {
+        guard first != nil else { return 0 }
+        return 1 &+ (others?.count ?? 0)
+    }
 
     /// Appends a slice.
     @inlinable
     package mutating func append(_ slice: ByteSlice) {
-        if first == nil { first = slice } else { others.append(slice) }
+        if first == nil {
+            first = slice
+        } else if others == nil {
+            others = [slice]
+        } else {
+            others?.append(slice)
+        }
     }
 }
 
@@ -35,6 +45,7 @@ extension ByteSlices: RandomAccessCollection {
     @inlinable
     package subscript(index: Int) -> ByteSlice {
         if index == 0, let first { return first }
+        guard let others else { preconditionFailure("slice \(index) of \(count)") }
         return others[index &- 1]
     }
 }

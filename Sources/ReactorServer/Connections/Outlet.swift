@@ -20,7 +20,7 @@ struct Outlet: ~Copyable {
     /// The current turn's output for the connection.
     private var pending = PendingOutput()
     /// Segments that wait for the socket, in order.
-    private var queue = Deque<Segment>()
+    private var queue = UniqueDeque<Segment>()
     /// Large answers, which leave in parts after ``queue``, in order.
     private var streams: [AnswerStream] = []
     /// Cost of the updates and snapshots in ``queue``.
@@ -203,12 +203,12 @@ extension Outlet {
 
     /// Whether the turn of the first segment is released.
     func hasReleased(upTo releasedTurn: UInt64) -> Bool {
-        queue.first.map { $0.turn <= releasedTurn } ?? false
+        !queue.isEmpty && queue[0].turn <= releasedTurn
     }
 
     /// Queues what the turn has for the connection; answers whether updates were dropped, and
     /// snapshots are owed in their place.
-    mutating func enqueue(_ turn: TurnOutput, given status: ConnectionStatus) -> Bool {
+    mutating func enqueue(_ turn: borrowing TurnOutput, given status: ConnectionStatus) -> Bool {
         // A small range of a large buffer is copied for a connection that has to wait, which would
         // keep the whole buffer alive.
         let isWaiting = isWriting || isListed || status.isUpdateQueueFull
@@ -260,7 +260,7 @@ extension Outlet {
     }
 
     /// Whether the client is sent the turn's mark.
-    private func isMarkDue(_ turn: TurnOutput, _ status: ConnectionStatus) -> Bool {
+    private func isMarkDue(_ turn: borrowing TurnOutput, _ status: ConnectionStatus) -> Bool {
         if hasDroppedUpdates { return false }
         if pending.hasUpdates { return true }
         guard status.hasSubscriptions else { return false }
@@ -284,13 +284,18 @@ extension Outlet {
 
     /// Drops the queued updates.
     private mutating func conflate(releasedTurn: UInt64) {
-        queue.removeAll { $0.kind == .update }
-        updateByteCount = queue.reduce(0) { $0 + ($1.kind == .snapshot ? $1.cost : 0) }
+        updateByteCount = 0
+        var kept = UniqueDeque<Segment>()
+        while let segment = queue.popFirst() {
+            if segment.kind == .update { continue }
+            if segment.kind == .snapshot { updateByteCount += segment.cost }
+            kept.append(segment)
+        }
+        queue = kept
         // The outcomes stay in the queue without the updates before them. The lag frame tells the
         // client before it reads the outcomes.
         let lag = Segment(
-            bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, turn: releasedTurn, kind: .control
-        )
+            bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, releasedTurn, .control)
         queue.prepend(lag)
         controlByteCount += lag.cost
         state = .lagging
@@ -306,21 +311,31 @@ extension Outlet {
         _ bytes: [UInt8], _ range: Range<Int>, _ kind: Segment.Kind, _ turn: UInt64,
         _ isWaiting: Bool
     ) {
-        var segment = Segment(bytes: bytes, range: range, turn: turn, kind: kind)
         if isWaiting, bytes.count > 4 * range.count + 4_096 {
-            segment.bytes = Array(bytes[range])
-            segment.range = 0..<range.count
+            append(Segment(bytes: Array(bytes[range]), range: 0..<range.count, turn, kind))
+        } else {
+            append(Segment(bytes: bytes, range: range, turn, kind))
         }
-        queue.append(segment)
-        count(segment, 1)
     }
 
-    private mutating func count(_ segment: Segment, _ sign: Int) {
+    private mutating func append(_ segment: consuming Segment) {
         if segment.kind == .control {
-            controlByteCount += sign * segment.cost
+            controlByteCount += segment.cost
         } else {
-            updateByteCount += sign * segment.cost
+            updateByteCount += segment.cost
         }
+        queue.append(segment)
+    }
+
+    private mutating func removeFirst() -> Segment {
+        let segment = queue.removeFirst()
+        inFlight -= segment.actions
+        if segment.kind == .control {
+            controlByteCount -= segment.cost
+        } else {
+            updateByteCount -= segment.cost
+        }
+        return segment
     }
 
     // MARK: To the socket
@@ -354,10 +369,8 @@ extension Outlet {
         while !queue.isEmpty, queue[0].turn <= releasedTurn, byteCount < writeBytesMax,
             slices.count < Self.segmentsPerWriteMax
         {
-            let segment = queue.removeFirst()
+            let segment = removeFirst()
             byteCount += segment.range.count
-            inFlight -= segment.actions
-            count(segment, -1)
             slices.append(ByteSlice(segment.bytes, range: segment.range))
         }
         if !streams.isEmpty {
@@ -406,7 +419,11 @@ extension Outlet {
     // MARK: Invariants
 
     /// Bytes of the buffers that the queue keeps alive. *Cost*: O(segments).
-    var keptByteCount: Int { queue.reduce(0) { $0 + $1.bytes.count } }
+    var keptByteCount: Int {
+        var byteCount = 0
+        for index in queue.indices { byteCount += queue[index].bytes.count }
+        return byteCount
+    }
 
     /// Checks the invariants, in debug builds.
     ///
@@ -420,16 +437,22 @@ extension Outlet {
             "\(turnActions) of the turn are not among \(inFlight) in flight")
         assert(queue.count > 32 || sumsHold, "the sums of \(queue.count) segments are wrong")
         assert(
-            !hasDroppedUpdates || queue.count > 32 || !queue.contains { $0.kind == .update },
+            !hasDroppedUpdates || queue.count > 32 || !hasQueuedUpdates,
             "updates are queued behind those that were dropped")
     }
 
     private var sumsHold: Bool {
         var (updates, control, actions) = (0, 0, turnActions)
-        for segment in queue {
+        for index in queue.indices {
+            let segment = queue[index]
             if segment.kind == .control { control += segment.cost } else { updates += segment.cost }
             actions += segment.actions
         }
         return updates == updateByteCount && control == controlByteCount && actions == inFlight
+    }
+
+    private var hasQueuedUpdates: Bool {
+        for index in queue.indices where queue[index].kind == .update { return true }
+        return false
     }
 }

@@ -1,5 +1,5 @@
 /// The output of a turn for all connections: buffers of which each connection gets ranges.
-struct TurnOutput {
+struct TurnOutput: ~Copyable {
     /// Number of the turn.
     let number: UInt64
     /// Sequence of its last transaction.
@@ -81,6 +81,13 @@ struct Segment {
 
     /// What a segment costs besides its bytes.
     static let overheadByteCount = 64
+
+    init(bytes: [UInt8], range: Range<Int>, _ turn: UInt64, _ kind: Kind) {
+        self.bytes = bytes
+        self.range = range
+        self.turn = turn
+        self.kind = kind
+    }
 
     /// Cost of the segment in a queue, in bytes.
     var cost: Int { range.count + Self.overheadByteCount }

@@ -251,7 +251,7 @@ extension Delivery {
 
     /// Queues the turn's output for a connection. Returns whether its subscriptions end with this
     /// turn: it is closing and needs no snapshot.
-    func enqueue(_ connection: Connection, _ turn: TurnOutput) -> Bool {
+    func enqueue(_ connection: Connection, _ turn: borrowing TurnOutput) -> Bool {
         guard !connection.isClosed else {
             connection.outlet.value.clear()
             return false
@@ -341,7 +341,7 @@ extension Delivery {
             upTo: ledger.value.releasedTurn, writeBytesMax: limits.writeBytesMax, at: orders.now,
             ended: &ended)
         for stream in ended { finish(stream, of: connection) }
-        switch flush {
+        switch consume flush {
         case .busy: return
         case .write(let slices): orders.append(.write(connection.id, slices))
         case .idle: if isDone(connection) { shut(connection) } else { offerReading(connection) }

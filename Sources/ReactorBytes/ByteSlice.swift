@@ -29,7 +29,7 @@
 
     /// Number of bytes.
     @inlinable
-    package var count: Int { range.count }
+    @inlinable package var count: Int { range.count }
 
     /// The slice without its first `byteCount` bytes.
     package func dropping(_ byteCount: Int) -> ByteSlice {
@@ -41,7 +41,7 @@
     /// *Owner*: valid while the slice, or another reference to the same array, is alive: an array
     /// on Linux is one heap object that never moves, and a write through another reference copies
     /// it first.
-    @unsafe package var address: UnsafePointer<UInt8>? {
+    @inlinable @unsafe package var address: UnsafePointer<UInt8>? {
         unsafe storage.withUnsafeBufferPointer { buffer in
             unsafe buffer.baseAddress.map { unsafe $0 + range.lowerBound }
         }

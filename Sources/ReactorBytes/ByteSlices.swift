@@ -37,6 +37,23 @@
     }
 }
 
+extension ByteSlices {
+    /// Calls `visit` with each slice at `range`, in order; the slices are borrowed.
+    @inlinable @inline(__always)
+    public func visit(_ range: Range<Int>, _ visit: (borrowing ByteSlice) -> Void) {
+        precondition(range.upperBound <= count, "slices \(range) of \(count)")
+        var index = range.lowerBound
+        if index == 0, index < range.upperBound, let first {
+            visit(first)
+            index = 1
+        }
+        while index < range.upperBound, let others {
+            visit(others[index &- 1])
+            index &+= 1
+        }
+    }
+}
+
 extension ByteSlices: RandomAccessCollection {
     @inlinable package var startIndex: Int { 0 }
     @inlinable package var endIndex: Int { count }

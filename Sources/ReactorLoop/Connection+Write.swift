@@ -95,16 +95,17 @@ extension Connection {
     }
 
     /// Points the loop's vector at `slices` from `first` on. Returns their number and their bytes.
+    @inline(__always)
     private func fillVector(
         from slices: ByteSlices, _ first: Int
     ) -> (count: Int, byteCount: Int) {
         var count = 0
         var byteCount = 0
         let end = min(slices.count, first + EventLoop.vectorCountMax)
-        for index in first..<end {
-            let slice = slices[index]
-            unsafe loop.vector[count] = unsafe .lending(slice)
-            count += 1
+        let vector = unsafe loop.vector
+        slices.visit(first..<end) { slice in
+            unsafe vector[count] = unsafe .lending(slice)
+            count &+= 1
             byteCount += slice.count
         }
         return (count, byteCount)
@@ -164,7 +165,7 @@ extension Connection {
 
 extension uv_buf_t {
     /// Points at the bytes of `slice`, which must stay alive during the use.
-    static func lending(_ slice: ByteSlice) -> uv_buf_t {
+    static func lending(_ slice: borrowing ByteSlice) -> uv_buf_t {
         unsafe lending(UnsafeBufferPointer(start: slice.address, count: slice.count))
     }
 

@@ -12,6 +12,20 @@ import Testing
         }
     }
 
+    @Test("a visit of a range passes the same slices as the subscript")
+    func visit() {
+        for count in 0..<4 {
+            let slices = ByteSlices((0..<count).map { ByteSlice([UInt8($0)]) })
+            for start in 0...count {
+                for end in start...count {
+                    var visited: [[UInt8]] = []
+                    slices.visit(start..<end) { visited.append($0.storage) }
+                    #expect(visited == slices[start..<end].map(\.storage))
+                }
+            }
+        }
+    }
+
     @Test("a literal creates the same slices")
     func literal() {
         let slices: ByteSlices = [ByteSlice([1]), ByteSlice([2, 3], range: 1..<2)]

@@ -343,20 +343,23 @@ extension Server {
     /// *Owner*: `bytes` is valid during the call; the bytes of an incomplete frame are copied.
     package func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
         orders.begin(at: now)
-        guard let connection = connections[id], !connection.isLeaving else { return }
-        orders.stats.bytesReceived &+= UInt64(bytes.count)
-        intake.receive(connection, bytes)
+        connections.with(id) { connection in
+            guard !connection.isLeaving else { return }
+            orders.stats.bytesReceived &+= UInt64(bytes.count)
+            intake.receive(connection, bytes)
+        }
     }
 
     /// Records that the socket took all of the last write.
     package func written(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
-        guard let connection = connections[id] else { return }
-        delivery.written(connection)
-        answers.releaseEnded()
-        intake.readOn()
-        // A snapshot is of the end of a turn, so the end of this turn sends it.
-        if subscriptions.canBePaid(connection) { delivery.list(connection) }
+        connections.with(id) { connection in
+            delivery.written(connection)
+            answers.releaseEnded()
+            intake.readOn()
+            // A snapshot is of the end of a turn, so the end of this turn sends it.
+            if subscriptions.canBePaid(connection) { delivery.list(connection) }
+        }
     }
 
     /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.

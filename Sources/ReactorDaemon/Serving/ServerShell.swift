@@ -24,7 +24,7 @@ package final class ServerShell {
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
-    private let links = Cell(NumberTable<Connection>())
+    private let links = Cell(ReferenceTable<Connection>())
     private var lastConnection: UInt64 = 0
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.
@@ -110,8 +110,8 @@ package final class ServerShell {
     func rebuild() throws(DaemonError) {
         guard let recover else { return }
         _ = server.tree.dismissEffects()
-        let former = links.value.values
-        links.value = NumberTable()
+        let former = links.value.objects
+        links.value = ReferenceTable()
         let formerServer = server
         current = try recover(formerServer)
         server.succeed(formerServer)
@@ -146,12 +146,12 @@ package final class ServerShell {
     }
 
     /// Closes every connection at once.
-    package func cut() { for link in links.value.values { link.close() } }
+    package func cut() { for link in links.value.objects { link.close() } }
 
     /// Passes the time, once a second: see ``Server/tick(at:isLate:)``.
     func tick(isLate: Bool) {
         // No read reports that a half-closed client has closed the rest, so it is polled here.
-        for link in links.value.values where link.isEnded && link.isHungUp { link.close() }
+        for link in links.value.objects where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
         router?.tick(at: loop.now)
     }
@@ -193,13 +193,20 @@ package final class ServerShell {
 extension ServerShell {
     /// Ends the turn, after all arrived bytes were received.
     private func endTurn() {
+        // A local reference is counted once, and not for each use.
+        var server = current
         if server.admitsAll { for job in jobs.take() { server.perform(job) } }
         var next: Server.NextTurn
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
-            carryOut()
+            while let output = server.nextOutput() {
+                carryOut(output, of: server)
+                // A failure of the journal may have replaced the server.
+                if server !== current { server = current }
+            }
             keeper?.advance(at: turnTime)
+            if server !== current { server = current }
             next = server.nextTurn
         } while next.isNow
         // Other sockets are polled before more is read from a client that sends much.
@@ -209,13 +216,9 @@ extension ServerShell {
         turnEnd?()
     }
 
-    private func carryOut() {
-        while let output = server.nextOutput() { carryOut(output) }
-    }
-
-    private func carryOut(_ output: consuming ServerOutput) {
+    private func carryOut(_ output: consuming ServerOutput, of server: Server) {
         switch consume output {
-        case .write(let id, let slices): write(slices, to: id)
+        case .write(let id, let slices): write(slices, to: id, of: server)
         case .pauseReading(let id): links.value[id.rawValue]?.pauseReading()
         case .resumeReading(let id): links.value[id.rawValue]?.resumeReading()
         case .close(let id): links.value[id.rawValue]?.finish()
@@ -229,11 +232,11 @@ extension ServerShell {
             }
             router.take(question)
         case .beginSnapshot: if let snapshot = server.snapshot { keeper?.begin(snapshot) }
-        case .sum(let probe): sum(probe)
-        case .encode(let capture): encode(capture)
+        case .sum(let probe): sum(probe, for: server)
+        case .encode(let capture): encode(capture, for: server)
         case .log(let event): onEvent(event)
         case .cutConnections:
-            for link in links.value.values { link.close() }
+            for link in links.value.objects { link.close() }
             loop.turnAgain()
         case .inquire(let inquiry):
             // A connection that has gone in the same turn is forgotten already.
@@ -243,7 +246,7 @@ extension ServerShell {
 
     // Sums on a separate thread, since a state may be large. The server asks for the next sum
     // only after the result, so at most one such thread runs.
-    private func sum(_ probe: StateProbe) {
+    private func sum(_ probe: StateProbe, for server: Server) {
         let loop = loop.handle
         let server = Confined(server) { loop.isOnLoop }
         _ = try? WorkThread(name: "probe") {
@@ -254,7 +257,7 @@ extension ServerShell {
 
     // Encodes on a separate thread, since an answer may be large. The server asks for the next
     // one only after the result, so at most one such thread runs.
-    private func encode(_ capture: SliceCapture) {
+    private func encode(_ capture: SliceCapture, for server: Server) {
         let loop = loop.handle
         let server = Confined(server) { loop.isOnLoop }
         let work = { @Sendable in
@@ -265,9 +268,10 @@ extension ServerShell {
         if (try? WorkThread(name: "answers", work)) == nil { work() }
     }
 
-    private func write(_ slices: ByteSlices, to id: ConnectionID) {
-        guard let link = links.value[id.rawValue] else { return }
-        link.write(slices)
-        if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
+    private func write(_ slices: ByteSlices, to id: ConnectionID, of server: Server) {
+        links.value.with(id.rawValue) { link in
+            link.write(slices)
+            if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
+        }
     }
 }

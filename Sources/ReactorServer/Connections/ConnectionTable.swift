@@ -3,9 +3,9 @@ import ReactorBytes
 /// The open connections, by number.
 ///
 /// *Place*: the shell names a connection by its ``ConnectionID``; every call of the server looks it up
-/// once and passes the ``Connection`` on. ``NumberTable`` states the invariants. *Cost*: O(1).
+/// once and passes the ``Connection`` on. ``ReferenceTable`` states the invariants. *Cost*: O(1).
 final class ConnectionTable {
-    private let table = Cell(NumberTable<Connection>())
+    private let table = Cell(ReferenceTable<Connection>())
 
     /// Number of connections.
     var count: Int { table.value.count }
@@ -14,13 +14,20 @@ final class ConnectionTable {
     var isEmpty: Bool { table.value.isEmpty }
 
     /// All connections, in no order.
-    var values: [Connection] { table.value.values }
+    var values: [Connection] { table.value.objects }
 
     /// All connections, the oldest first. *Cost*: sorts them.
     var inOrder: [Connection] { values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
     /// The connection of this number.
     subscript(id: ConnectionID) -> Connection? { table.value[id.rawValue] }
+
+    /// Calls `visit` with the connection of this number, if there is one; it must not be removed
+    /// during the call.
+    @inline(__always)
+    func with(_ id: ConnectionID, _ visit: (Connection) -> Void) {
+        table.value.with(id.rawValue, visit)
+    }
 
     /// Adds a connection.
     func insert(_ connection: Connection) {

@@ -148,8 +148,8 @@ extension Server {
     package var nextTurn: NextTurn {
         if isSharing || hasHeldInput || isCrowded { return .afterPoll }
         let isDue =
-            delivery.hasListed || chronicle.hasChanges || !tree.turn.isQuiet
-            || intake.hasSpent || outcomes.isDue || answers.isDue || chronicle.isSnapshotDue
+            delivery.hasListed || chronicle.hasChanges || outcomes.isDue || intake.hasSpent
+            || answers.isDue || chronicle.isSnapshotDue
         return isDue ? .now : .none
     }
 
@@ -401,18 +401,10 @@ extension Server {
         answers.beginTurn()
         intake.endTurn()
         if isCrowded { makeRoomForSpeakers() }
-        let turn = tree.turn
-        if !turn.isQuiet {
-            for text in turn.complaints { orders.complain(text) }
-        }
         outcomes.sendTurn()
         answers.answerWaiting()
         chronicle.recordTurn()
-        // Effects that begin without a change are released with their turn as well.
-        if chronicle.isUnsealed || delivery.hasListed || !turn.effects.isEmpty {
-            sealer.seal()
-        }
-        turn.begin()
+        sealer.endTurn()
         // `release()` reads again: answers to that input belong to the next turn.
         chronicle.advanceSnapshot(delivery.lastKeptTurn)
         release()

@@ -5,14 +5,14 @@ import ReactorWire
 /// Seals a turn: keeps its deltas for clients that reconnect, shares them with subscribers, and gives
 /// the journal the turn's batch.
 ///
-///     sealer.seal()       // the turn's actions and requests are handled
+///     sealer.endTurn()        // the turn's actions and requests are handled
 ///
 /// Without a journal there is no batch, and the deltas are copied only if a connection gets them.
 ///
 /// *Place*: ``Server/endTurn(at:)`` calls it once a turn. It has no state besides the parts that it
 /// calls in order; each part states its own invariants.
 final class TurnSealer {
-    private let tree: Tree
+    private let turn: Turn
     private let orders: ShellOrders
     private let chronicle: Chronicle
     private let delivery: Delivery
@@ -30,7 +30,7 @@ final class TurnSealer {
         _ answers: AnswerService, hasJournal: Bool
     ) {
         precondition(hasJournal || !chronicle.keepsHistory, "a history is kept without a journal")
-        self.tree = tree
+        turn = tree.turn
         self.orders = orders
         self.chronicle = chronicle
         self.delivery = delivery
@@ -41,11 +41,20 @@ final class TurnSealer {
         self.hasJournal = hasJournal
     }
 
+    /// Seals the turn if it has a change, a fact, output or effects, and begins the next one.
+    func endTurn() {
+        // Effects that begin without a change are released with their turn as well.
+        if chronicle.isUnsealed || delivery.hasListed || turn.hasEffects { seal() }
+        turn.begin()
+    }
+
     /// Collects the turn's changes, queues each connection's output, and orders the batch to be
     /// appended.
-    func seal() {
-        let turn = tree.turn
-        let (deltaByteCount, mark) = endChanges()
+    private func seal() {
+        if !turn.isQuiet { shareChanges() }
+        let deltaByteCount = turn.deltaByteCount
+        let listed = delivery.takeListed()
+        let mark = endFrames(of: listed)
         let isChange = chronicle.hasChanges
         if isChange {
             orders.stats.turns &+= 1
@@ -59,52 +68,48 @@ final class TurnSealer {
             hasJournal && (isChange || chronicle.hasFacts)
             ? chronicle.makeBatch(
                 of: delivery.turn, ByteSlice(turn.deltaBytes, range: 0..<deltaByteCount)) : nil
+        enqueue(for: listed, batch?.deltas.storage, mark)
         delivery.seal(
-            shareOut(batch?.deltas.storage, mark), turn.effects,
+            listed, turn.effects,
             batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
         if let batch { orders.append(.append(batch)) }
         chronicle.beginTurn()
     }
 
-    /// Passes the turn's changes to their subscribers. Returns the number of bytes of the turn's
-    /// deltas, and the range of the mark after them.
-    private func endChanges() -> (deltaByteCount: Int, mark: Range<Int>) {
-        let turn = tree.turn
-        if turn.isQuiet { return (turn.deltaByteCount, appendMark()) }
+    /// Passes the turn's changes to their subscribers.
+    private func shareChanges() {
         // Subscribers of a removed node get its removal instead of its changes.
         for node in turn.removed {
             openNodes.close(node)
             subscriptions.close(node)
         }
         sharing.shareValues()
-        let deltaByteCount = turn.deltaByteCount
-        let mark = appendMark()
         sharing.shareChanges()
-        return (deltaByteCount, mark)
     }
 
-    /// Queues each connection's output, and returns these connections. `deltas` are the turn's
-    /// deltas and its mark, if they were copied for the journal.
-    private func shareOut(_ deltas: [UInt8]?, _ mark: Range<Int>) -> ReferenceList<Connection> {
-        let listed = delivery.takeListed()
+    /// Completes the frames of connections. Appends the turn's mark behind its deltas if any of
+    /// them gets it, so that both are one piece for most subscribers. Returns the mark's range; it
+    /// is empty without a mark.
+    private func endFrames(of listed: borrowing ReferenceList<Connection>) -> Range<Int> {
         var hasUpdates = false
         listed.visit { connection in
             sharing.payOwed(connection)
             if delivery.endFrames(of: connection) { hasUpdates = true }
         }
-        let turn = tree.turn
+        let start = turn.deltaByteCount
+        if hasUpdates { turn.append(FrameHeader(kind: .mark, number: turn.sequence)) }
+        return start..<turn.deltaByteCount
+    }
+
+    /// Queues the output of connections. `deltas` are the turn's deltas and its mark, if they were
+    /// copied for the journal.
+    private func enqueue(
+        for listed: borrowing ReferenceList<Connection>, _ deltas: [UInt8]?, _ mark: Range<Int>
+    ) {
         let output = delivery.makeOutput(
-            turn.sequence, deltas ?? (hasUpdates ? turn.deltaBytes : []), mark)
+            turn.sequence, deltas ?? (mark.isEmpty ? [] : turn.deltaBytes), mark)
         listed.visit { connection in
             if delivery.enqueue(connection, output) { subscriptions.leave(connection) }
         }
-        return listed
-    }
-
-    /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
-    private func appendMark() -> Range<Int> {
-        let start = tree.turn.deltaByteCount
-        tree.turn.append(FrameHeader(kind: .mark, number: tree.turn.sequence))
-        return start..<tree.turn.deltaByteCount
     }
 }

@@ -41,7 +41,10 @@ public final class Turn: CommitQueue {
     }
     private var news: News {
         @inline(__always) _read { yield newsCell.value }
-        @inline(__always) _modify { yield &newsCell.value }
+        @inline(__always) _modify {
+            newsCell.value.isTouched = true
+            yield &newsCell.value
+        }
     }
     var tree: Tree {
         guard let home else { preconditionFailure("a turn is used without its tree") }
@@ -200,13 +203,17 @@ extension Turn {
         var failures: [LateFailure] = []
         var complaints: [String] = []
         var facts: [NodeFact] = []
+        /// Whether anything was changed since the last ``removeAll()``: one look in most turns.
+        var isTouched = false
 
         var isEmpty: Bool {
-            changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
-                && effects.isEmpty && failures.isEmpty && complaints.isEmpty && facts.isEmpty
+            !isTouched
+                || changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
+                    && effects.isEmpty && failures.isEmpty && complaints.isEmpty && facts.isEmpty
         }
 
         mutating func removeAll() {
+            isTouched = false
             changes.removeAll(keepingCapacity: true)
             touched.removeAll(keepingCapacity: true)
             removed.removeAll()
@@ -232,6 +239,9 @@ extension Turn {
 
     /// Effects that start when their transactions are committed.
     package var effects: [PendingEffect] { news.effects }
+
+    /// Whether effects start when their transactions are committed.
+    package var hasEffects: Bool { !news.effects.isEmpty }
 
     /// Failures of actions after their outcomes were decided.
     package var failures: [LateFailure] { news.failures }
@@ -363,6 +373,6 @@ extension Turn {
     package func begin() {
         number &+= 1
         deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
-        if !news.isEmpty { news.removeAll() }
+        if newsCell.value.isTouched { newsCell.value.removeAll() }
     }
 }

@@ -12,6 +12,7 @@ import ReactorWire
 /// ``sendTurn()`` for the rest. ``invariants()`` states the invariants.
 final class OutcomeWriter {
     private let tree: Tree
+    private let turn: Turn
     private let sessions: SessionTable
     private let connections: ConnectionTable
     private let chronicle: Chronicle
@@ -27,6 +28,7 @@ final class OutcomeWriter {
         _ limits: ServerLimits
     ) {
         self.tree = tree
+        turn = tree.turn
         self.sessions = sessions
         self.connections = connections
         self.chronicle = chronicle
@@ -35,8 +37,8 @@ final class OutcomeWriter {
         self.limits = limits
     }
 
-    /// Whether the end of a turn has something to send even if the tree has not changed.
-    var isDue: Bool { !endedActions.value.isEmpty }
+    /// Whether the end of a turn has something to send for earlier actions.
+    var isDue: Bool { !turn.isQuiet || !endedActions.value.isEmpty }
 
     /// The connection of a session; nil while its client is away.
     private func connection(of session: Session) -> Connection? {
@@ -131,8 +133,8 @@ extension OutcomeWriter {
 extension OutcomeWriter {
     /// Sends the answers that transactions of the turn gave to deferred actions.
     func resolve() {
-        guard tree.turn.hasResolutions else { return }
-        for resolution in tree.turn.takeResolutions() {
+        guard turn.hasResolutions else { return }
+        for resolution in turn.takeResolutions() {
             guard let session = sessions.find(client: resolution.ticket.client),
                 session.isDeferred(resolution.ticket.ordinal)
             else { continue }
@@ -146,9 +148,11 @@ extension OutcomeWriter {
         }
     }
 
-    /// Sends what the turn has for earlier actions: failures, answers, ended effects.
+    /// Sends what the turn has for earlier actions: failures, answers, ended effects. Logs the
+    /// failures that no client waits for.
     func sendTurn() {
-        if !tree.turn.isQuiet {
+        if !turn.isQuiet {
+            for text in turn.complaints { orders.complain(text) }
             sendFailures()
             resolve()
         }
@@ -156,7 +160,7 @@ extension OutcomeWriter {
     }
 
     private func sendFailures() {
-        for failure in tree.turn.failures {
+        for failure in turn.failures {
             guard let session = sessions.find(client: failure.origin.client),
                 let connection = connection(of: session)
             else { continue }

@@ -306,6 +306,7 @@ extension Delivery {
     func markAppended(upTo number: UInt64) { ledger.value.markAppended(upTo: number) }
 
     /// Sends released output to the sockets, and passes the effects of released turns to `start`.
+    @inline(__always)
     func release(_ start: ([PendingEffect]) -> Void) {
         while let released = ledger.value.popReleased() {
             let number = released.number

@@ -130,7 +130,7 @@ extension Connection {
             guard let handle = unsafe request?.pointee.handle else { return }
             let raw = unsafe UnsafeMutableRawPointer(handle)
                 .assumingMemoryBound(to: uv_handle_t.self)
-            unsafe Connection.of(raw)?.didWrite(code)
+            unsafe Connection.with(raw) { $0.didWrite(code) }
         }
         if code != 0 { fail("uv_write", code) }
     }

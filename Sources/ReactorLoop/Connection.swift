@@ -159,13 +159,14 @@ package final class Connection: LoopResource {
             stream,
             { handle, _, buffer in
                 guard let buffer = unsafe buffer else { return }
-                unsafe buffer.pointee = unsafe Connection.of(handle)?.room() ?? uv_buf_t()
+                let room = unsafe Connection.with(handle) { unsafe $0.room() }
+                unsafe buffer.pointee = unsafe room ?? uv_buf_t()
             },
             { stream, count, _ in
                 guard let stream = unsafe stream else { return }
                 let handle = unsafe UnsafeMutableRawPointer(stream)
                     .assumingMemoryBound(to: uv_handle_t.self)
-                unsafe Connection.of(handle)?.didRead(count)
+                unsafe Connection.with(handle) { $0.didRead(count) }
             })
         guard code == 0 else {
             return fail("uv_read_start", code)
@@ -239,9 +240,15 @@ package final class Connection: LoopResource {
         }
     }
 
-    /// The connection of a handle.
-    static func of(_ handle: UnsafeMutablePointer<uv_handle_t>?) -> Connection? {
+    /// Calls `body` with the connection of a handle.
+    ///
+    /// The loop retains a connection until libuv's close callback, which runs in no other callback.
+    /// So it lives longer than the call, and is not retained again.
+    @discardableResult
+    static func with<Result>(
+        _ handle: UnsafeMutablePointer<uv_handle_t>?, _ body: (Connection) -> Result
+    ) -> Result? {
         guard let data = unsafe handle?.pointee.data else { return nil }
-        return unsafe Unmanaged<Connection>.fromOpaque(data).takeUnretainedValue()
+        return unsafe Unmanaged<Connection>.fromOpaque(data)._withUnsafeGuaranteedRef { body($0) }
     }
 }

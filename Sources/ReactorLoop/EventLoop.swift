@@ -121,7 +121,7 @@ public final class EventLoop {
         guard !isClosed else { return }
         precondition(!isTurning, "a loop cannot be closed from inside its own turn; stop it first")
         isTurning = true
-        doorbell.turning.enter()
+        doorbell.beginTurn()
         // A late job must not start while another job runs here.
         handle.executor.holdLateJobs()
         doorbell.close()
@@ -131,7 +131,7 @@ public final class EventLoop {
         turnEnd = nil
         _ = endings.value.take()
         closeResources()
-        doorbell.turning.leave()
+        doorbell.endTurn()
         isTurning = false
     }
 
@@ -203,7 +203,7 @@ extension EventLoop {
         precondition(!isTurning, "a loop cannot be turned from inside its own turn")
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true
-        doorbell.turning.enter()
+        doorbell.beginTurn()
         runEndings()
         if activity.isTurnAsked {
             // A peer that was just written to may have its next request ready.
@@ -214,7 +214,7 @@ extension EventLoop {
         } else if !turnForExpected(), !poll() {
             pass(UV_RUN_ONCE)
         }
-        doorbell.turning.leave()
+        doorbell.endTurn()
         isTurning = false
     }
 

@@ -21,6 +21,12 @@ final class LoopDoorbell: @unchecked Sendable {
     // `nil` once the handle is closed: a send would write to freed memory.
     private var bell: UnsafeMutablePointer<uv_async_t>?
 
+    /// Records that the calling thread enters a turn. *Owner*: the loop.
+    func beginTurn() { turning.enter() }
+
+    /// Records that the turn has ended. *Owner*: the loop's thread.
+    func endTurn() { turning.leave() }
+
     /// Stores the bell. *Owner*: the loop, once.
     func open(_ bell: UnsafeMutablePointer<uv_async_t>) {
         bellLock.withLock { unsafe self.bell = unsafe bell }

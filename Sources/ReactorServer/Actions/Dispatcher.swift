@@ -80,8 +80,8 @@ extension Dispatcher {
         {
             if last?.id != frame.id {
                 guard let node = connection.node(frame.id) else { break }
-                last = (frame.id, node)
                 if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
+                last = (frame.id, consume node)
             }
             guard let node = last?.node else { break }
             page?.mark(frame.number)

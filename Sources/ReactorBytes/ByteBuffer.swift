@@ -154,4 +154,11 @@
         return unsafe Array(
             UnsafeBufferPointer(start: base + range.lowerBound, count: range.count))
     }
+
+    /// Replaces the bytes of `array` by the appended ones. *Cost*: copies them; allocates only if
+    /// another reference to the array's bytes exists, or if they do not fit.
+    public func copy(into array: inout [UInt8]) {
+        array.removeAll(keepingCapacity: true)
+        unsafe array.append(contentsOf: UnsafeBufferPointer(start: base, count: written))
+    }
 }

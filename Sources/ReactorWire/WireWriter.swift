@@ -20,6 +20,10 @@ public struct WireWriter: ~Copyable {
     /// The written bytes. *Cost*: copies them.
     public var bytes: [UInt8] { buffer.copy(0..<count) }
 
+    /// Replaces the bytes of `array` by the written ones. *Cost*: copies them; allocates only if
+    /// another reference to the array's bytes exists, or if they do not fit.
+    public func copy(into array: inout [UInt8]) { buffer.copy(into: &array) }
+
     /// Lends the written bytes to `body`.
     @inlinable
     package func withBytes<Result: ~Copyable, Failure: Error>(

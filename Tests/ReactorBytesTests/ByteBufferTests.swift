@@ -45,6 +45,23 @@ struct ByteBufferTests {
         #expect(buffer.copy(1..<3) == [0xdd, 9])
     }
 
+    @Test("bytes are copied into an array, whose other references keep their bytes")
+    func copiesInto() {
+        var buffer = ByteBuffer(capacity: 2)
+        var array: [UInt8] = [9, 9, 9]
+        let former = array
+        for count in 0..<6 as Range<UInt8> {
+            buffer.truncate(to: 0)
+            for byte in 0..<count { buffer.append(byte) }
+            buffer.copy(into: &array)
+            #expect(array == Array(0..<count))
+        }
+        let kept = array
+        buffer.append(7)
+        buffer.copy(into: &array)
+        #expect(former == [9, 9, 9] && kept == [0, 1, 2, 3, 4] && array == kept + [7])
+    }
+
     @Test("an empty buffer returns an empty span")
     func empty() {
         let buffer = ByteBuffer(capacity: 0)

@@ -30,6 +30,8 @@ final class Delivery {
     private let replies = Cell(WireWriter(capacity: 4_096))
     /// Outcomes of actions, of the current turn.
     private let outcomes = Cell(WireWriter(capacity: 4_096))
+    /// The outcomes of the last turn. Its memory is used again once no connection refers to it.
+    private let outcomeBytes = Cell<[UInt8]>([])
     /// Connections from which the server may read on.
     private let readable = Cell(Deque<Connection>())
     /// Large answers that a connection is not sent any more.
@@ -38,6 +40,8 @@ final class Delivery {
     /// Maximum capacity of a turn's buffer that is kept for the next turn, in bytes: a single large
     /// answer must not keep its memory for the rest of the run.
     private static let turnBytesKeptMax = 1 << 20
+    /// Maximum bytes of a turn's outcomes whose memory is used again.
+    private static let outcomeBytesKeptMax = 4 << 10
 
     /// Starts with turn 1.
     init(_ limits: ServerLimits, _ orders: ShellOrders) {
@@ -243,10 +247,19 @@ extension Delivery {
     func makeOutput(_ sequence: UInt64, _ deltas: [UInt8], _ mark: Range<Int>) -> TurnOutput {
         let output = TurnOutput(
             number: turn, sequence: sequence, deltas: deltas, mark: mark,
-            replies: replies.value.bytes, outcomes: outcomes.value.bytes)
+            replies: replies.value.bytes, outcomes: takeOutcomes())
         replies.value.removeAll(keepingAtMost: Self.turnBytesKeptMax)
         outcomes.value.removeAll(keepingAtMost: Self.turnBytesKeptMax)
         return output
+    }
+
+    /// The bytes of the turn's outcomes.
+    private func takeOutcomes() -> [UInt8] {
+        let byteCount = outcomes.value.count
+        guard byteCount > 0 else { return [] }
+        guard byteCount <= Self.outcomeBytesKeptMax else { return outcomes.value.bytes }
+        outcomes.value.copy(into: &outcomeBytes.value)
+        return outcomeBytes.value
     }
 
     /// Queues the turn's output for a connection. Returns whether its subscriptions end with this

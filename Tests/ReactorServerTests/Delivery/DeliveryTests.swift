@@ -71,6 +71,29 @@ struct DeliveryTests {
         #expect(frames.map(\.id) == [3, 0, 1] && frames.map(\.number) == [1, 3, 4])
     }
 
+    @Test("the outcomes of a turn stay as they are while a later turn reuses memory")
+    func reusedMemory() {
+        let delivery = delivery()
+        let connection = OrganBench.connection(1)
+        var kept: [[UInt8]] = []
+        for number in 1...4 as ClosedRange<UInt64> {
+            // After every second turn, nothing refers to its outcomes.
+            for _ in 0..<2 {
+                delivery.send(.done, of: number, to: connection) { _ in }
+                let output = delivery.makeOutput(number, [], 0..<0)
+                #expect(OrganBench.frames(output.outcomes).map(\.number) == [number])
+                kept.append(output.outcomes)
+            }
+            kept.removeLast()
+        }
+        #expect(kept.flatMap { OrganBench.frames($0).map(\.number) } == [1, 2, 3, 4])
+        delivery.send(.done, of: 5, to: connection) { writer in
+            writer.raw([UInt8](repeating: 0, count: 8_192))
+        }
+        let large = delivery.makeOutput(5, [], 0..<0)
+        #expect(large.outcomes.count == 8_192 + FrameHeader.byteCount)
+    }
+
     @Test("a client with too many actions in flight is paused, and read again once they have left")
     func inFlight() {
         let delivery = delivery { $0.inFlightMax = 2 }

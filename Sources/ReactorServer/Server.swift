@@ -408,7 +408,9 @@ extension Server {
         // `release()` reads again: answers to that input belong to the next turn.
         chronicle.advanceSnapshot(delivery.lastKeptTurn)
         release()
-        if chronicle.beginEpochIfContradicted(handshake.random) { subscriptions.forgetDeltas() }
+        if chronicle.beginEpochIfContradicted({ handshake.random() }) {
+            subscriptions.forgetDeltas()
+        }
     }
 
     /// The journal holds the batch of turn `number`, and all before it.

@@ -70,7 +70,7 @@ final class TurnSealer {
                 of: delivery.turn, ByteSlice(turn.deltaBytes, range: 0..<deltaByteCount)) : nil
         enqueue(for: listed, batch?.deltas.storage, mark)
         delivery.seal(
-            listed, turn.effects,
+            listed, turn.hasEffects ? turn.effects : [],
             batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
         if let batch { orders.append(.append(batch)) }
         chronicle.beginTurn()

@@ -357,6 +357,7 @@ extension AnswerService {
 
     /// Drops large answers that no connection reads any more.
     func releaseEnded() {
+        guard delivery.hasEndedAnswers else { return }
         for answer in delivery.takeEndedAnswers() { answers.value.release(answer) }
     }
 

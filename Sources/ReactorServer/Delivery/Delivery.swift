@@ -34,6 +34,8 @@ final class Delivery {
     private let outcomeBytes = Cell<[UInt8]>([])
     /// Connections from which the server may read on.
     private let readable = Cell(Deque<Connection>())
+    /// Large answers that the write in progress has completed.
+    private let endedStreams = Cell<[AnswerStream]>([])
     /// Large answers that a connection is not sent any more.
     private let endedAnswers = Cell<[Answer]>([])
 
@@ -350,11 +352,10 @@ extension Delivery {
     /// Sends released output to the socket, one write at a time.
     private func flush(_ connection: Connection) {
         guard !connection.isClosed else { return }
-        var ended: [AnswerStream] = []
         let flush = connection.outlet.value.flush(
             upTo: ledger.value.releasedTurn, writeBytesMax: limits.writeBytesMax, at: orders.now,
-            ended: &ended)
-        for stream in ended { finish(stream, of: connection) }
+            ended: &endedStreams.value)
+        if !endedStreams.value.isEmpty { finishStreams(of: connection) }
         switch consume flush {
         case .busy: return
         case .write(let slices): orders.append(.write(connection.id, slices))
@@ -385,6 +386,13 @@ extension Delivery {
 
 // MARK: - Large answers
 extension Delivery {
+    /// Ends the large answers that the last write has completed.
+    private func finishStreams(of connection: Connection) {
+        let ended = endedStreams.value
+        endedStreams.value = []
+        for stream in ended { finish(stream, of: connection) }
+    }
+
     /// Ends a large answer that was sent, or of which nothing more is sent.
     private func finish(_ stream: AnswerStream, of connection: Connection) {
         endedAnswers.value.append(stream.answer)
@@ -412,10 +420,12 @@ extension Delivery {
         connection.requests.dropQuestions()
     }
 
+    /// Whether ``takeEndedAnswers()`` returns any.
+    var hasEndedAnswers: Bool { !endedAnswers.value.isEmpty }
+
     /// Takes the large answers that a connection does not get any more of, once for each
     /// connection.
     func takeEndedAnswers() -> [Answer] {
-        if endedAnswers.value.isEmpty { return [] }
         defer { endedAnswers.value = [] }
         return endedAnswers.value
     }

@@ -241,7 +241,8 @@ extension Node {
 
 // MARK: - Deciding and applying
 extension Reactor {
-    @inlinable
+    // Inlined into the conformance of each reactor, which is called for each action.
+    @inlinable @inline(__always)
     public static func _step(
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure) {

@@ -157,7 +157,7 @@
 
     /// Replaces the bytes of `array` by the appended ones. *Cost*: copies them; allocates only if
     /// another reference to the array's bytes exists, or if they do not fit.
-    public func copy(into array: inout [UInt8]) {
+    package func copy(into array: inout [UInt8]) {
         array.removeAll(keepingCapacity: true)
         unsafe array.append(contentsOf: UnsafeBufferPointer(start: base, count: written))
     }

@@ -29,9 +29,10 @@
 
     /// Number of bytes.
     @inlinable
-    @inlinable package var count: Int { range.count }
+    package var count: Int { range.count }
 
     /// The slice without its first `byteCount` bytes.
+    @inlinable
     package func dropping(_ byteCount: Int) -> ByteSlice {
         ByteSlice(storage, range: (range.lowerBound + byteCount)..<range.upperBound)
     }

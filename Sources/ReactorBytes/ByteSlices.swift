@@ -40,7 +40,7 @@
 extension ByteSlices {
     /// Calls `visit` with each slice at `range`, in order; the slices are borrowed.
     @inlinable @inline(__always)
-    public func visit(_ range: Range<Int>, _ visit: (borrowing ByteSlice) -> Void) {
+    package func visit(_ range: Range<Int>, _ visit: (borrowing ByteSlice) -> Void) {
         precondition(range.upperBound <= count, "slices \(range) of \(count)")
         var index = range.lowerBound
         if index == 0, index < range.upperBound, let first {

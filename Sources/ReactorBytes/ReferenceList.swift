@@ -5,11 +5,11 @@
 /// the loop. This list cannot change while it is visited, so it keeps its objects alive for the
 /// visitor.
 @safe
-public struct ReferenceList<Object: AnyObject>: ~Copyable {
+@usableFromInline package struct ReferenceList<Object: AnyObject>: ~Copyable {
     @usableFromInline var references: [Unmanaged<Object>] = unsafe []
 
     /// Makes an empty list.
-    @inlinable public init() {}
+    @inlinable package init() {}
 
     @inlinable
     deinit {
@@ -17,33 +17,33 @@ public struct ReferenceList<Object: AnyObject>: ~Copyable {
     }
 
     /// Number of objects.
-    @inlinable public var count: Int { unsafe references.count }
+    @inlinable package var count: Int { unsafe references.count }
 
     /// Whether it has no objects.
-    @inlinable public var isEmpty: Bool { unsafe references.isEmpty }
+    @inlinable package var isEmpty: Bool { unsafe references.isEmpty }
 
     /// Whether it has memory for an object without an allocation.
-    @inlinable public var hasCapacity: Bool { unsafe references.capacity > 0 }
+    @inlinable package var hasCapacity: Bool { unsafe references.capacity > 0 }
 
     /// The objects, in order. *Cost*: copies and retains them.
-    public var objects: [Object] { unsafe references.map { unsafe $0.takeUnretainedValue() } }
+    package var objects: [Object] { unsafe references.map { unsafe $0.takeUnretainedValue() } }
 
     /// Appends an object, and retains it.
     @inlinable
-    public mutating func append(_ object: Object) {
+    package mutating func append(_ object: Object) {
         unsafe references.append(Unmanaged.passRetained(object))
     }
 
     /// Calls `visit` with each object, in order.
     @inlinable @inline(__always)
-    public func visit(_ visit: (Object) -> Void) {
+    package func visit(_ visit: (Object) -> Void) {
         for index in 0..<count {
             unsafe references[index]._withUnsafeGuaranteedRef { visit($0) }
         }
     }
 
     /// Releases the objects for which `isDropped` is true, and keeps the order of the others.
-    public mutating func removeAll(where isDropped: (Object) -> Bool) {
+    package mutating func removeAll(where isDropped: (Object) -> Bool) {
         unsafe references.removeAll { reference in
             guard unsafe reference._withUnsafeGuaranteedRef({ isDropped($0) }) else { return false }
             unsafe reference.release()
@@ -53,7 +53,7 @@ public struct ReferenceList<Object: AnyObject>: ~Copyable {
 
     /// Releases all objects, and keeps the memory for others.
     @inlinable
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         for index in 0..<count { unsafe references[index].release() }
         unsafe references.removeAll(keepingCapacity: true)
     }

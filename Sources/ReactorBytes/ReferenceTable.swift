@@ -4,11 +4,11 @@
 /// a visit, so that a look-up retains nothing. *Shape*: a ``NumberTable``, which states the
 /// invariants.
 @safe
-public struct ReferenceTable<Object: AnyObject>: ~Copyable {
+@usableFromInline package struct ReferenceTable<Object: AnyObject>: ~Copyable {
     @usableFromInline var table = unsafe NumberTable<Unmanaged<Object>>()
 
     /// Makes an empty table.
-    @inlinable public init() {}
+    @inlinable package init() {}
 
     @inlinable
     deinit {
@@ -17,36 +17,36 @@ public struct ReferenceTable<Object: AnyObject>: ~Copyable {
     }
 
     /// Number of objects.
-    @inlinable public var count: Int { unsafe table.count }
+    @inlinable package var count: Int { unsafe table.count }
 
     /// Whether it has no objects.
-    @inlinable public var isEmpty: Bool { unsafe table.isEmpty }
+    @inlinable package var isEmpty: Bool { unsafe table.isEmpty }
 
     /// All objects, in no particular order. *Cost*: copies and retains them.
-    public var objects: [Object] { unsafe table.values.map { unsafe $0.takeUnretainedValue() } }
+    package var objects: [Object] { unsafe table.values.map { unsafe $0.takeUnretainedValue() } }
 
     /// The object of a number; nil if there is none.
     @inlinable
-    public subscript(number: UInt64) -> Object? { unsafe table[number]?.takeUnretainedValue() }
+    package subscript(number: UInt64) -> Object? { unsafe table[number]?.takeUnretainedValue() }
 
     /// Calls `visit` with the object of a number. Returns nil if there is none.
     ///
     /// *Owner*: `visit` must not change the table.
     @inlinable @inline(__always)
-    public func with<Result>(_ number: UInt64, _ visit: (Object) -> Result) -> Result? {
+    package func with<Result>(_ number: UInt64, _ visit: (Object) -> Result) -> Result? {
         guard let reference = unsafe table[number] else { return nil }
         return unsafe reference._withUnsafeGuaranteedRef { visit($0) }
     }
 
     /// Stores the object of `number`. Returns the replaced object; nil if the number is new.
-    @discardableResult
-    public mutating func insert(_ object: Object, at number: UInt64) -> Object? {
+    @inlinable @discardableResult
+    package mutating func insert(_ object: Object, at number: UInt64) -> Object? {
         unsafe table.insert(Unmanaged.passRetained(object), at: number)?.takeRetainedValue()
     }
 
     /// Removes and returns the object of `number`; nil if there is none.
-    @discardableResult
-    public mutating func remove(at number: UInt64) -> Object? {
+    @inlinable @discardableResult
+    package mutating func remove(at number: UInt64) -> Object? {
         unsafe table.remove(at: number)?.takeRetainedValue()
     }
 }

@@ -241,8 +241,7 @@ extension Node {
 
 // MARK: - Deciding and applying
 extension Reactor {
-    // Inlined into the conformance of each reactor, which is called for each action.
-    @inlinable @inline(__always)
+    @inlinable @inline(__always)  // into the conformance, which is called for each action
     public static func _step(
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure) {

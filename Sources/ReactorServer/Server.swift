@@ -47,7 +47,7 @@ package final class Server {
         self.init(
             Recovery(of: tree, limits: limits), keepsHistory: false, hasJournal: hasJournal,
             ActionWatch(), daemonName, ownerUID, random)
-        tree.numberTasksAnew()
+        tree.renumberTasks()
         tree.open()
     }
 

@@ -138,19 +138,19 @@ struct LinkTests {
 
     @Test("pauses double up to the longest, and start again after a successful attempt")
     func pauses() {
-        var pauses = Pauses(shortest: 10, longest: 100, patience: 0)
+        var pauses = Pauses(shortest: 10, longest: 100, timeout: 0)
         let longest: [UInt64] = (0..<6).map { _ in pauses.next { .max } }
         #expect(longest.allSatisfy { (10...100).contains($0) })
         #expect(pauses.attempts == 6 && !pauses.waitOutBusy())
         pauses.restart()
         #expect((10...20).contains(pauses.next { .max }))
-        var none = Pauses(shortest: 5, longest: 0, patience: 0)
+        var none = Pauses(shortest: 5, longest: 0, timeout: 0)
         #expect(none.next { .max } == 1)
     }
 
-    @Test("the patience with a daemon that is too busy runs out")
-    func patience() {
-        var pauses = Pauses(shortest: 10, longest: 100, patience: 25)
+    @Test("the timeout with a daemon that is too busy runs out")
+    func timeout() {
+        var pauses = Pauses(shortest: 10, longest: 100, timeout: 25)
         var count = 0
         while pauses.waitOutBusy(), count < 10 {
             _ = pauses.next { 0 }

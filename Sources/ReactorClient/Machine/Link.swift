@@ -91,7 +91,7 @@ struct Link: ~Copyable {
     init(_ options: ClientOptions, hasJournal: Bool) {
         session = Session(secret: options.session)
         pauses = Pauses(
-            shortest: options.pauseMin, longest: options.pauseMax, patience: options.busyTimeout)
+            shortest: options.pauseMin, longest: options.pauseMax, timeout: options.busyTimeout)
         keepsTrying = options.keepsTrying
         self.hasJournal = hasJournal
     }
@@ -308,23 +308,23 @@ struct Pauses {
     private var isBusy = false
     private let shortest: UInt64
     private let longest: UInt64
-    private let patience: UInt64
+    private let timeout: UInt64
 
     /// Longest pause for a busy daemon, in nanoseconds.
     private static let busyPauseMax: UInt64 = 400_000_000
 
-    /// Draws pauses between `shortest` and `longest` nanoseconds. `patience` is the total, in
+    /// Draws pauses between `shortest` and `longest` nanoseconds. `timeout` is the total, in
     /// nanoseconds, that a client without a welcome waits for a daemon that is too busy.
-    init(shortest: UInt64, longest: UInt64, patience: UInt64) {
+    init(shortest: UInt64, longest: UInt64, timeout: UInt64) {
         self.shortest = max(1, min(shortest, longest))
         self.longest = longest
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Makes the next pause short, and returns true, while a client without a welcome may still
     /// wait for a busy daemon.
     mutating func waitOutBusy() -> Bool {
-        guard busy < patience else { return false }
+        guard busy < timeout else { return false }
         isBusy = true
         return true
     }
@@ -335,7 +335,7 @@ struct Pauses {
     /// Draws a pause; its mean grows with every consecutive attempt.
     mutating func next(_ random: () -> UInt64) -> UInt64 {
         let doublings = UInt64(min(attempts + 1, 20))
-        // A crowd of clients is served soon, and patience is limited: many small pauses.
+        // A crowd of clients is served soon, and the time is limited: many small pauses.
         let bound = min(longest, isBusy ? Self.busyPauseMax : .max)
         let most = shortest > bound >> doublings ? bound : shortest << doublings
         attempts += 1

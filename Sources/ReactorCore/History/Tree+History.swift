@@ -34,14 +34,14 @@ extension Tree {
     // MARK: Tasks and ownerships
 
     /// Moves the ids of later tasks away from those of other epochs.
-    package func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
+    package func renumberTasks() { tasks.begin(epoch: turn.epoch) }
 
     /// Starts a new epoch at the current sequence, after the end of the previous history was lost.
     ///
     /// *Owner*: call it between two turns.
     package func beginEpoch(_ epoch: UInt64) {
         turn.begin(epoch: epoch)
-        numberTasksAnew()
+        renumberTasks()
     }
 
     /// The highest id of a task so far.

@@ -7,7 +7,7 @@ extension TreeRecovery {
 
     /// Starts the history of `epoch` after a history that may have lost its end: later tasks get
     /// ids that no task had there.
-    package func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
+    package func renumberTasks(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
 
     /// Replays a task fact. Idempotent.
     package func replay(_ fact: TaskFact) {

@@ -177,10 +177,10 @@ extension SagaContext {
     /// and drops their later dispatches. The saga continues after the actions that the winner took;
     /// actions that the others have taken are there for its next take.
     ///
-    /// *Throws*: the error of the member that ended first, if it failed; ``SagaError/nobodyRaces``
+    /// *Throws*: the error of the member that ended first, if it failed; ``SagaError/noMembers``
     /// for an empty list.
     public func first<Value: Sendable>(_ members: [Member<Value>]) async throws -> Value {
-        guard !members.isEmpty else { throw SagaError.nobodyRaces }
+        guard !members.isEmpty else { throw SagaError.noMembers }
         let group = group()
         defer {
             group.scope.cancel()

@@ -15,7 +15,7 @@ public enum SagaError: Error, Equatable {
     /// The node is not in the tree, or its reactor is of another type.
     case gone(path: String)
     /// ``SagaContext/first(_:)`` was called without members.
-    case nobodyRaces
+    case noMembers
     /// The connection ended for good before the answer came; the action may have been applied.
     case unknownOutcome
     /// The action was not applied, for a reason other than a rejection.
@@ -38,7 +38,7 @@ extension SagaError: CustomStringConvertible {
                 + "another came: take them sooner, give it more room, or use a handler such as "
                 + "takeEvery"
         case .gone(let path): "\(path): no such reactor, or it was removed"
-        case .nobodyRaces: "a race without members has no winner: give it at least one"
+        case .noMembers: "a race without members has no winner: give it at least one"
         case .unknownOutcome: "it is unknown whether the action was applied"
         case .failed(let message): message
         }

@@ -82,7 +82,7 @@ final class Connection {
     }
 
     /// Marks every subscription as in need of a snapshot: its updates were dropped.
-    func oweSnapshots() {
+    func requireSnapshots() {
         for id in subscriptions.keys { subscriptions[id]?.owe() }
     }
 

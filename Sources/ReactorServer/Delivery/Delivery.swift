@@ -279,7 +279,7 @@ extension Delivery {
             queueBytesMax: limits.queueBytesMax)
         if connection.outlet.value.enqueue(turn, given: status) {
             orders.stats.conflations &+= 1
-            connection.oweSnapshots()
+            connection.requireSnapshots()
         }
         let isLast = connection.isLeaving && !connection.outlet.value.owesSnapshots
         if connection.inlet.value.isEnded, connection.isAnswered { connection.leave(nil, at: nil) }

@@ -100,19 +100,19 @@ extension Chronicle {
         precondition(admission != .none, "a server cannot resume without actions")
         self.admission = admission
         record(.layout(tree.takeLayout()))
-        recordWhatWasUnwritten()
+        recordUnwritten()
     }
 
     /// Admits every action again.
     func admitAll() {
         precondition(!isReadOnly, "a read-only server cannot admit every action")
         admission = .all
-        recordWhatWasUnwritten()
+        recordUnwritten()
     }
 
     /// Records the sessions that ended while the journal could not write and, once there is room
     /// for everything, the refusals for lack of space.
-    private func recordWhatWasUnwritten() {
+    private func recordUnwritten() {
         let facts = unwritten
         unwritten = []
         for fact in facts { record(fact) }

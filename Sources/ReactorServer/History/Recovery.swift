@@ -87,7 +87,7 @@ package final class Recovery {
         if batch.epoch != epoch {
             // Deltas of another epoch are useless to clients of this one.
             ring.removeAll()
-            nodes.numberTasksAnew(epoch: batch.epoch)
+            nodes.renumberTasks(epoch: batch.epoch)
             epoch = batch.epoch
         }
         let facts: [TurnFact]
@@ -182,7 +182,7 @@ package final class Recovery {
         goesOnInEpoch = epoch == self.epoch
         if !goesOnInEpoch {
             ring.removeAll()
-            nodes.numberTasksAnew(epoch: epoch)
+            nodes.renumberTasks(epoch: epoch)
         }
         try nodes.finish(epoch: epoch, sequence: sequence)
         if !isOnlyShown { try nodes.checkTasks() }

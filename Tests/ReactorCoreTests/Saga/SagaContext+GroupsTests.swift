@@ -184,7 +184,7 @@ struct SagaGroupsTests {
         let handle = bench.run { saga in
             try await saga.first([SagaContext<Tracker>.Member<Int>]())
         }
-        #expect(bench.outcome(of: handle) == "\(SagaError.nobodyRaces)")
+        #expect(bench.outcome(of: handle) == "\(SagaError.noMembers)")
     }
 
     @Test("F40: the first failure fails the race; a cancelled member only leaves it")

@@ -59,10 +59,10 @@ public final class Turn: CommitQueue {
     }
 
     /// The epoch of the sequences.
-    package var epoch: UInt64 { currentEpoch }
+    public var epoch: UInt64 { currentEpoch }
 
     /// Sequence of the last applied transaction.
-    package var sequence: UInt64 { transaction.lastSequence }
+    public var sequence: UInt64 { transaction.lastSequence }
 
     /// The position of a delta of a replicated node.
     package struct Change {
@@ -226,7 +226,7 @@ extension Turn {
     }
 
     /// Whether the turn has only outcomes and deltas without followers.
-    package var isQuiet: Bool { news.isEmpty }
+    public var isQuiet: Bool { news.isEmpty }
 
     /// The positions of the deltas of replicated nodes.
     package var changes: [Change] { news.changes }
@@ -253,14 +253,14 @@ extension Turn {
     package var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
-    package var deltaByteCount: Int { deltas.value.byteCount }
+    public var deltaByteCount: Int { deltas.value.byteCount }
 
     /// Appends a frame without a body after the deltas.
     package func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
 
     /// Lends the delta frames so far to `body`, which must not dispatch.
     @inlinable
-    package func withDeltas<Result, Failure: Error>(
+    public func withDeltas<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try deltas.value.writer.withBytes(body)
@@ -370,7 +370,7 @@ extension Turn {
     /// Starts the next turn: clears the results of the last one, and keeps the capacities.
     ///
     /// The caller has taken the deltas and lists that it needs before.
-    package func begin() {
+    public func begin() {
         number &+= 1
         deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
         if newsCell.value.isTouched { newsCell.value.removeAll() }

@@ -10,7 +10,7 @@ enum Surface {
     static let publicMax: [String: Int] = [
         "LoginExample": 14,
         "ReactorClient": 178,
-        "ReactorCore": 571,
+        "ReactorCore": 577,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,
         "ReactorJournal": 12,

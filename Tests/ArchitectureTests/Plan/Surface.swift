@@ -17,7 +17,7 @@ enum Surface {
         "ReactorLoop": 30,
         "ReactorServer": 39,
         "ReactorTesting": 138,
-        "ReactorWire": 357,
+        "ReactorWire": 358,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -108,6 +108,17 @@ struct PulseTests {
         #expect(listener.isTold(of: try read("", count: 0)) == false)
         #expect(listener.isTold(of: try read("b", count: 1)) == true)
     }
+
+    @Test("F59: a decoded value that differs from itself is told once for each count")
+    func notANumber() throws {
+        func read(count: UInt64) throws -> Pulse<Double> {
+            try Pulse(wireBytes: Pulse(value: Double.nan, count: count).wireBytes())
+        }
+        var listener = PulseListener(try read(count: 1))
+        #expect(listener.isTold(of: try read(count: 1)) == false)
+        #expect(listener.isTold(of: try read(count: 2)) == true)
+        #expect(listener.isTold(of: try read(count: 2)) == false)
+    }
 }
 
 /// Replaces its whole state.

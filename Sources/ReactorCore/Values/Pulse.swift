@@ -137,7 +137,7 @@ public protocol Counted<Value> {
 }
 
 extension Counted {
-    /// 0: such values are distinguished by ``count`` alone.
+    /// 0: such values are distinguished by ``count`` and, if they are `Equatable`, by themselves.
     public var assignment: UInt64 { 0 }
 }
 
@@ -161,15 +161,16 @@ private enum Assignments {
 package struct PulseListener<Pulsing: Counted> {
     private var count: UInt64
     private var assignment: UInt64
-    // Only of a decoded value: a copy of another would make its next change in place copy it.
-    /// The value at the last look, if it was decoded.
-    private var decoded: Pulsing.Value?
+    // Only of a value without a number: a copy of another would make its next change in place copy
+    // it. A comparison of a large value costs more than one of numbers.
+    /// The value at the last look, if it had no ``Counted/assignment``.
+    private var unnumbered: Pulsing.Value?
 
     /// Starts with the current assignment.
     package init(_ pulse: Pulsing) {
         count = pulse.count
         assignment = pulse.assignment
-        decoded = pulse.assignment == 0 ? pulse.value : nil
+        unnumbered = pulse.assignment == 0 ? pulse.value : nil
     }
 
     /// Whether the value was assigned since the last look.
@@ -177,7 +178,7 @@ package struct PulseListener<Pulsing: Counted> {
         defer {
             count = pulse.count
             assignment = max(assignment, pulse.assignment)
-            decoded = pulse.assignment == 0 ? pulse.value : nil
+            unnumbered = pulse.assignment == 0 ? pulse.value : nil
         }
         // Replacing the whole state restarts the count at 0, but not the process-wide number.
         if pulse.assignment > 0 { return pulse.assignment > assignment }
@@ -187,12 +188,13 @@ package struct PulseListener<Pulsing: Counted> {
         return pulse.count != count || isOther(pulse.value)
     }
 
-    /// Whether the decoded value of the last look is known to differ from `value`.
+    /// Whether the value of the last look is known to differ from `value`. One that differs from
+    /// itself, such as a NaN, never is.
     private func isOther(_ value: Pulsing.Value) -> Bool {
-        guard let decoded, let type = Pulsing.Value.self as? any Equatable.Type else {
+        guard let unnumbered, let type = Pulsing.Value.self as? any Equatable.Type else {
             return false
         }
-        return !type.areEqual(decoded, value)
+        return type.areEqual(value, value) && !type.areEqual(unnumbered, value)
     }
 }
 

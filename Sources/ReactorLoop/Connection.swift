@@ -242,8 +242,8 @@ package final class Connection: LoopResource {
 
     /// Calls `body` with the connection of a handle.
     ///
-    /// The loop retains a connection until libuv's close callback, which runs in no other callback.
-    /// So it lives longer than the call, and is not retained again.
+    /// The loop retains a connection until libuv's close callback, which libuv never runs inside
+    /// another callback. So it lives longer than the call, and is not retained again.
     @discardableResult
     static func with<Result>(
         _ handle: UnsafeMutablePointer<uv_handle_t>?, _ body: (Connection) -> Result

@@ -4,7 +4,7 @@ import ReactorBytes
 import ReactorThreads
 
 /// The behaviour of a turn without events.
-package enum TurnMode: Sendable {
+public enum TurnMode: Sendable {
     /// Waits, without using the processor, until something happens.
     case wait
     /// Returns at once.
@@ -199,7 +199,7 @@ extension EventLoop {
     ///
     /// *Place*: for a client that steps its loop instead of giving it a thread.
     /// *Traps*: inside a turn, and on a closed loop. *C*: `uv_run`.
-    package func turn(_ mode: TurnMode) {
+    public func turn(_ mode: TurnMode) {
         precondition(!isTurning, "a loop cannot be turned from inside its own turn")
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true

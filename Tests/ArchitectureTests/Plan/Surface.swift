@@ -14,7 +14,7 @@ enum Surface {
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,
         "ReactorJournal": 12,
-        "ReactorLoop": 30,
+        "ReactorLoop": 32,
         "ReactorServer": 39,
         "ReactorTesting": 138,
         "ReactorWire": 358,

@@ -193,9 +193,10 @@ package final class ServerShell {
 extension ServerShell {
     /// Ends the turn, after all arrived bytes were received.
     private func endTurn() {
-        // A local reference is counted once, and not for each use.
+        // Swift retains a local reference once, and a property at each use.
         var server = current
         if server.admitsAll { for job in jobs.take() { server.perform(job) } }
+        if server !== current { server = current }
         var next: Server.NextTurn
         repeat {
             turnTime = loop.now

@@ -106,7 +106,8 @@ public final class BindingBag: Sendable {
     /// Calls `body` with each value of a sequence, until the sequence or the bag ends. A sequence
     /// that fails ends alone.
     ///
-    /// It begins to read before this returns: what the caller then causes, `body` receives.
+    /// Makes the sequence's iterator before this returns: a sequence that starts with its iterator,
+    /// such as ``Mirror/pulse(_:)``, misses nothing that the caller then causes.
     public func follow<Source: AsyncSequence & Sendable>(
         _ source: Source, _ body: @escaping @Sendable (Source.Element) async -> Void
     ) {
@@ -114,6 +115,8 @@ public final class BindingBag: Sendable {
         add(
             Task {
                 var iterator = begun.open()
+                // A sequence may end when it is released, and its iterator need not retain it.
+                defer { withExtendedLifetime(source) {} }
                 do {
                     while let value = try await iterator.next(isolation: nil) {
                         if Task.isCancelled { return }

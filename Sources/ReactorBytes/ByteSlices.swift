@@ -1,8 +1,8 @@
 /// Slices to be written one after another.
 ///
 /// *Shape*: the first is stored outside the array, since most writes have only one, and an array of
-/// one costs an allocation. There is no array before the second: each move of an empty one would be
-/// counted.
+/// one costs an allocation. Swift retains even an empty array at each copy, so there is none before
+/// the second slice.
 @usableFromInline package struct ByteSlices: Sendable {
     @usableFromInline var first: ByteSlice?
     @usableFromInline var others: [ByteSlice]?

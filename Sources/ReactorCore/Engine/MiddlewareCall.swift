@@ -143,7 +143,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
 
 /// The lifetime of a piece of middleware in a reactor.
 ///
-/// *Owner*: the tree's isolation; any thread may read ``isOver``.
+/// *Owner*: the tree's isolation; any thread may read and raise ``isOver``.
 final class MiddlewareLife {
     let isOver: Flag
     private var endings: [() -> Void] = []

@@ -243,7 +243,7 @@ extension Node {
         setRules(rules)
     }
 
-    /// Adds middleware; releasing the token removes it. Nothing of it runs once `isOver` is raised,
+    /// Adds middleware; releasing the token removes it. No run of it begins once `isOver` is raised,
     /// which the token does as well.
     func add(_ middleware: Middleware<R>, until isOver: Flag = Flag()) -> StoreToken {
         let installed = InstalledMiddleware(middleware, until: isOver)

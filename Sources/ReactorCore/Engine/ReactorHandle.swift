@@ -115,7 +115,7 @@ public final class ReactorToken: Sendable {
 
     deinit { end.withLock { $0 }?() }
 
-    /// Makes the observation or input last as long as the tree; releasing the token has no effect
+    /// Makes the observation or input last as long as its reactor; releasing the token has no effect
     /// then.
     public func keep() {
         end.withLock { $0 = nil }

@@ -6,7 +6,7 @@ public final class StoreToken {
 
     deinit { end?() }
 
-    /// Makes the observation or input last as long as the tree; releasing the token has no effect
+    /// Makes the observation or input last as long as its reactor; releasing the token has no effect
     /// then.
     public func keep() { end = nil }
 }

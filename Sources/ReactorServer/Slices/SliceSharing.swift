@@ -5,9 +5,9 @@ import ReactorWire
 /// Sends the followers of slices the changes of a turn: deltas to replicas, values and patches to
 /// the others, and snapshots to connections that need one.
 ///
-///     sharing.shareValues()               // before the turn's mark
-///     sharing.shareChanges()              // after it
-///     for connection in delivery.listed { sharing.payOwed(connection) }
+///     sharing.shareValues()
+///     sharing.shareChanges()
+///     listed.visit { sharing.payOwed($0) }    // all before the turn's mark
 ///
 /// *Place*: ``Subscriptions`` adds followers to slices; the end of a turn sends what changed.
 /// *Shape*: a slice is in the ``SliceTable`` while it has a follower, and is encoded once for all

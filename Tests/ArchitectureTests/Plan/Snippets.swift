@@ -24,6 +24,7 @@ enum Snippets {
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
         article("Composition"): [guide("CompositionGuideTests")],
+        article("Ownership"): [guide("OwnershipGuideTests")],
         article("SchemaEvolution"): [guide("SchemaEvolutionGuideTests")],
         client("ReactorClient"): [clientGuide],
         client("Connecting"): [clientGuide],

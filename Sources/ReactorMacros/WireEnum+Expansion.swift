@@ -15,7 +15,7 @@ struct EnumExpansion {
                 members += record.defaultMembers
             }
         }
-        return members + [schemaMember(type, "choice", "cases", schemaCases)]
+        return members + [schemaMember(type, "choice", schemaCases)]
     }
 
     private func record(_ index: Int, _ values: [WireField]) -> RecordExpansion {

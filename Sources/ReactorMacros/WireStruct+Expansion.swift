@@ -11,7 +11,7 @@ struct StructExpansion {
 
     var members: [Lines] {
         [valuesMember, encode, decode, reach, record.indexMember] + record.defaultMembers
-            + [schemaMember(type, "record", "fields", record.schemaFields)]
+            + [schemaMember(type, "record", removed: removed, record.schemaFields)]
     }
 
     /// The names of the fields' types, which the initialiser refers to. It is in an extension,
@@ -88,13 +88,18 @@ func reachMember(_ type: WireType, _ body: Lines) -> Lines {
 
 /// The `wireSchema` requirement; for a conditional conformance, the function that the extension's
 /// property calls, since a property cannot have a condition.
-func schemaMember(_ type: WireType, _ kind: String, _ parts: String, _ elements: Lines) -> Lines {
+func schemaMember(
+    _ type: WireType, _ kind: String, removed: [WireBytes] = [], _ elements: Lines
+) -> Lines {
     let head =
         type.unconstrained.isEmpty
         ? "\(type.access.modifier)static var wireSchema: WireSchema"
         : "private static func _wireSchema() -> WireSchema\(type.whereClause)"
     var arguments = "Self.self, name: \(stringLiteral(type.name))"
     if !type.doc.isEmpty { arguments += ", doc: \(stringLiteral(type.doc))" }
+    if !removed.isEmpty {
+        arguments += ", removed: \(stringArrayLiteral(removed.map(\.text)))"
+    }
     let list = elements.isEmpty ? ["[]"] : ["["] + elements.indented + ["]"]
     return block(head, block("WireSchema.\(kind)(\(arguments))", list))
 }

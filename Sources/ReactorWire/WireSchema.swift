@@ -25,15 +25,16 @@ public indirect enum WireSchema: Equatable, Sendable {
     case reference(String)
 
     /// A struct: a map with known keys.
-    @WireCodable
     @MemberwiseInit
-    public struct Record: Equatable, Sendable {
+    public struct Record: WireCodable, Equatable, Sendable {
         /// Name of the type.
         public var name: String
         /// Documentation of the type; empty if the author wrote none.
         public var doc: String = ""
         /// Its fields, in the order of their declaration.
         public var fields: [Field]
+        /// Names of removed fields: values stored under them are dropped.
+        public var removed: [String] = []
     }
 
     /// A field of a record, or a labelled associated value of a case.
@@ -92,6 +93,48 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 }
 
+// MARK: - Coding of records
+extension WireSchema.Record {
+    /// Encodes `removed` only if it has a name: so a schema without removed fields, and a
+    /// fingerprint, has the bytes that it had before there was such a field.
+    public func encode(into writer: inout WireWriter) {
+        if removed.isEmpty {
+            RecordForm.Plain(name: name, doc: doc, fields: fields).encode(into: &writer)
+        } else {
+            RecordForm.Record(name: name, doc: doc, fields: fields, removed: removed)
+                .encode(into: &writer)
+        }
+    }
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> WireSchema.Record {
+        let form = try RecordForm.Record.decode(bytes, &cursor)
+        return WireSchema.Record(
+            name: form.name, doc: form.doc, fields: form.fields, removed: form.removed)
+    }
+
+    public static var wireSchema: WireSchema { RecordForm.Record.wireSchema }
+}
+
+/// The two encodings of a record.
+private enum RecordForm {
+    @WireCodable
+    struct Record {
+        var name: String
+        var doc: String = ""
+        var fields: [WireSchema.Field]
+        var removed: [String] = []
+    }
+
+    @WireCodable
+    struct Plain {
+        var name: String
+        var doc: String
+        var fields: [WireSchema.Field]
+    }
+}
+
 // MARK: - Describing types
 /// Describing recursive types.
 ///
@@ -101,12 +144,13 @@ public indirect enum WireSchema: Equatable, Sendable {
 extension WireSchema {
     @TaskLocal private static var open: [ObjectIdentifier] = []
 
-    /// Describes the struct `type`.
+    /// Describes the struct `type`; `removed` are the names of its removed fields.
     public static func record<Described>(
-        _ type: Described.Type, name: String, doc: String = "", fields: () -> [Field]
+        _ type: Described.Type, name: String, doc: String = "", removed: [String] = [],
+        fields: () -> [Field]
     ) -> WireSchema {
         nested(type, name: name) {
-            .record(Record(name: name, doc: doc, fields: fields()))
+            .record(Record(name: name, doc: doc, fields: fields(), removed: removed))
         }
     }
 
@@ -152,8 +196,8 @@ extension WireSchema {
         return hash
     }
 
-    /// The schema without everything that does not affect encodings: documentation, aliases, and
-    /// the order of fields and cases, which are found by name.
+    /// The schema without everything that does not affect encodings: documentation, aliases,
+    /// removed fields, and the order of fields and cases, which are found by name.
     package var canonical: WireSchema {
         switch self {
         case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: self

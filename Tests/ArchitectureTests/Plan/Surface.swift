@@ -17,7 +17,7 @@ enum Surface {
         "ReactorLoop": 32,
         "ReactorServer": 39,
         "ReactorTesting": 138,
-        "ReactorWire": 358,
+        "ReactorWire": 362,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -85,14 +85,23 @@ extension Client {
             }
         }
         let place = path.path.description
-        let hold = try await node(at: place)
+        _ = try await node(at: place, of: R.reactorName)
+        return try await mirror(path.make(), at: place)
+    }
+
+    /// Returns a hold on the node at `path`.
+    ///
+    /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if the daemon's reactor there
+    /// is not called `reactor`.
+    func node(at path: String, of reactor: String) async throws(ClientError) -> NodeHold {
+        let hold = try await node(at: path)
         let name = try await ask { client, then in
             then(.success(client.reactorName(of: hold.node)))
         }
-        guard name == R.reactorName else {
-            throw .otherReactor(path: place, expected: R.reactorName, actual: name)
+        guard name == reactor else {
+            throw .otherReactor(path: path, expected: reactor, actual: name)
         }
-        return try await mirror(path.make(), at: place)
+        return hold
     }
 
     // MARK: Leases

@@ -60,6 +60,61 @@ extension Client {
         return await port.dispatch(outgoing, holding: holds)
     }
 
+    /// Sends actions for several nodes as one transaction: all are applied, at one revision, or none
+    /// is.
+    ///
+    ///     let outcome = try await client.atomically { batch in
+    ///         batch.send(.start, to: runs)
+    ///         batch.send(.note("started"), to: log)
+    ///     }
+    ///     try outcome.get()
+    ///
+    /// The targets are mirrors of this client, paths of properties, or paths in text. Each action
+    /// sees what the actions before it have changed. A refusal names the refused action:
+    /// ``BatchOutcome/refused``. `expected` makes the whole a compare-and-set: it is rejected with
+    /// `CONFLICT` if any node of the daemon has changed since that revision. With `awaitsEffects`,
+    /// the call returns when the effects of all actions have ended.
+    ///
+    /// With `isPreviewed`, each mirror shows its own actions at once, as in
+    /// ``Mirror/send(_:isPreviewed:cancel:)``, until the daemon has answered the batch. A mirror
+    /// does not show what the actions for other nodes cause in its node. Replies of the reactors
+    /// are not returned.
+    ///
+    /// *Throws*: if a node does not exist, or is not of the path's type; nothing is sent then.
+    nonisolated(nonsending)
+        public func atomically(
+            if expected: Revision? = nil, isPreviewed: Bool = false, awaitsEffects: Bool = false,
+            _ build: (inout ActionBatch) -> Void
+        ) async throws(ClientError) -> BatchOutcome
+    {
+        var batch = ActionBatch(of: shared)
+        build(&batch)
+        return try await send(
+            batch.items, expected.map { DispatchOptions(expected: $0) }, isPreviewed: isPreviewed,
+            awaitsEffects: awaitsEffects)
+    }
+
+    private func send(
+        _ items: [ActionBatch.Item], _ conditions: DispatchOptions?, isPreviewed: Bool,
+        awaitsEffects: Bool
+    ) async throws(ClientError) -> BatchOutcome {
+        var holds: [NodeHold] = []
+        for item in items {
+            switch item.target {
+            case .held(let hold): holds.append(hold)
+            case .path(let reactor?): holds.append(try await node(at: item.path, of: reactor))
+            case .path(nil): holds.append(try await node(at: item.path))
+            }
+        }
+        var outgoing = OutgoingAction(
+            batch: zip(holds, items).map { ($0.node, $1.action) }, conditions)
+        outgoing.awaitsEffects = awaitsEffects
+        if isPreviewed { outgoing.preview = ActionBatch.preview(items) }
+        let outcome = await port.dispatch(
+            outgoing, holding: holds, by: ActionBatch.submission(of: items))
+        return BatchOutcome(outcome, of: items)
+    }
+
     // MARK: Questions
 
     /// Returns the value of the slice at `path` and the revision of that value; `nil` if there is

@@ -18,7 +18,7 @@ import ReactorThreads
 /// ``ClientError/forked(pid:)``.
 public final class Client: Sendable {
     let port: ActionPort
-    private let shared: SharedState
+    let shared: SharedState
     private let lastWatch = Guarded<UInt64>(0)
     /// The daemon's welcome to the first connection: its identity and its limits.
     public let welcome: Welcome

@@ -347,9 +347,8 @@ extension StepFailure {
     /// The same failure, with the index of the action in its batch.
     fileprivate func inBatch(at index: Int) -> StepFailure {
         switch self {
-        case .decode(let error): .decode(error.inside("\(index)"))
-        case .rejected(let rejection):
-            .rejected(Rejection(rejection.code, "action \(index): \(rejection.message)"))
+        case .decode(let error): .rejected(Rejection(.decode, "\(error)").inBatch(at: index))
+        case .rejected(let rejection): .rejected(rejection.inBatch(at: index))
         }
     }
 }

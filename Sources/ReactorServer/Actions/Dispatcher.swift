@@ -290,8 +290,8 @@ extension Dispatcher {
         var items: [Tree.BatchItem] = []
         for (index, part) in parts.enumerated() {
             guard let id = UInt32(exactly: part.id), let node = connection.node(id) else {
-                let text = "action \(index): node \(part.id) is not open or is gone"
-                throw .rejected(Rejection(.notFound, text))
+                let text = "node \(part.id) is not open or is gone"
+                throw .rejected(Rejection(.notFound, text).inBatch(at: index))
             }
             items.append(Tree.BatchItem(node: node, range: part.range))
         }

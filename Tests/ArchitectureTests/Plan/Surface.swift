@@ -9,7 +9,7 @@ enum Surface {
     /// Maxima by target.
     static let publicMax: [String: Int] = [
         "LoginExample": 14,
-        "ReactorClient": 178,
+        "ReactorClient": 190,
         "ReactorCore": 577,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,

@@ -52,6 +52,19 @@ private enum Programs {
         }
     }
 
+    static func move(
+        from other: Mirror<Counter>, to visits: Mirror<Counter>, over client: Client
+    ) async throws -> BatchOutcome {
+        let outcome = try await client.atomically { batch in
+            batch.send(.increment(by: 5), to: visits)
+            batch.send(.decrement(by: 5), to: other)
+        }
+        if let refused = outcome.refused {
+            log("\(refused.path) refused action \(refused.index): \(refused.rejection)")
+        }
+        return outcome
+    }
+
     static func preview(_ counter: Mirror<Counter>) {
         counter.send(.increment(by: 1), isPreviewed: true)
     }
@@ -74,6 +87,17 @@ struct ClientGuideTests {
         #expect(counter.count == 1)
         await Programs.tell(counter)
         #expect(counter.count == 6)
+        client.close()
+    }
+
+    @Test("actions for several mirrors are one transaction")
+    func moved() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let other = try await client.mirror(Counter.self, at: "/other")
+        let outcome = try await Programs.move(from: other, to: visits, over: client)
+        #expect(outcome.revision?.sequence == 1 && visits.count == 5 && other.count == -5)
         client.close()
     }
 

@@ -287,8 +287,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "ReactorTesting", "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire",
-                "ReactorThreads", "StockReactors",
+                "ReactorTesting", "ReactorBytes", "ReactorServer", "ReactorClient", "ReactorCore",
+                "ReactorWire", "ReactorThreads", "StockReactors",
             ],
             swiftSettings: strict),
         // The rules about the sources, measured over the compiler's own parse of them. Must not

@@ -38,8 +38,12 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")
     /// The deadline passed before the daemon ran the action.
     public static let deadline = FaultCode(rawValue: "DEADLINE")
-    /// The chain of transactions that the action caused is too deep or too long.
+    /// The chain of transactions that the action caused, or of actions that reactors sent on within
+    /// it, is too deep or too long.
     public static let loop = FaultCode(rawValue: "LOOP")
+    /// A reactor sent the action on to one that defers its answer, which only the action's own
+    /// reactor can do.
+    public static let deferred = FaultCode(rawValue: "DEFERRED")
     /// The daemon was restarted while effects of the action may have run; they are lost.
     public static let effectsLost = FaultCode(rawValue: "EFFECTS_LOST")
     /// The action decided more mutations, or larger ones, than fit one transaction.

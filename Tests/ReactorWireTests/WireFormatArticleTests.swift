@@ -75,8 +75,8 @@ struct WireFormatArticleTests {
     func codes() {
         let codes: [FaultCode] = [
             .framing, .state, .version, .timeout, .busy, .draining, .sessionBusy, .decode,
-            .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .effectsLost,
-            .tooLarge, .diskFull,
+            .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .deferred,
+            .effectsLost, .tooLarge, .diskFull,
         ]
         for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }
     }

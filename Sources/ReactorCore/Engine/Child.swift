@@ -51,6 +51,7 @@ final class ChildSlot {
 }
 
 /// A static child, seen from its parent.
+@dynamicMemberLookup
 public struct ChildHandle<R: Reactor> {
     let slot: ChildSlot
 

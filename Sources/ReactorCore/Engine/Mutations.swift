@@ -27,6 +27,8 @@ public struct Mutations<Mutation: Sendable> {
     final class Extras {
         let effects: [Effect<Mutation>]
         let elsewhere: [ElsewhereChange]
+        /// Whether `elsewhere` contains an action, which its reactor may refuse.
+        let isSending: Bool
         /// The effects to cancel, before the new ones start.
         let cancelled: [EffectSelection]
         /// The durable tasks to record.
@@ -35,11 +37,12 @@ public struct Mutations<Mutation: Sendable> {
         /// Adds requests to earlier ones.
         init(
             after former: Extras? = nil, effects: [Effect<Mutation>] = [],
-            elsewhere: [ElsewhereChange] = [], cancelled: [EffectSelection] = [],
-            tasks: [TaskWish] = []
+            elsewhere: [ElsewhereChange] = [], isSending: Bool = false,
+            cancelled: [EffectSelection] = [], tasks: [TaskWish] = []
         ) {
             self.effects = former.map { $0.effects + effects } ?? effects
             self.elsewhere = former.map { $0.elsewhere + elsewhere } ?? elsewhere
+            self.isSending = isSending || former?.isSending ?? false
             self.cancelled = former.map { $0.cancelled + cancelled } ?? cancelled
             self.tasks = former.map { $0.tasks + tasks } ?? tasks
         }
@@ -149,6 +152,33 @@ extension Mutations {
         adding(.restart(in: children.slot, key))
     }
 
+    /// Adds an action of a child, which the child's own `mutate` decides in this transaction: see
+    /// ``sending(_:to:)-(_,Descendant<Target>)``.
+    public func sending<Target: Reactor>(
+        _ action: Target.Action, to child: ChildHandle<Target>
+    ) -> Mutations {
+        sending(action, to: child.descendant)
+    }
+
+    /// Adds an action of a reactor below this one, which that reactor's own `mutate` decides in this
+    /// transaction, at this place among the requests.
+    ///
+    ///     Mutations(.started(run)).creating($runs, run).sending(.start, to: $runs[run])
+    ///
+    /// It sees the state that this reactor's mutations and the earlier requests left. If it is
+    /// refused, so is the whole transaction, with its code; the message names the path. A decision
+    /// that cannot be refused is applied without the action, and the log names path and code. The
+    /// caller, the cause, the effects, timers, ownerships and followers are as if the transaction's
+    /// caller had sent it; a reply is dropped, and an action that defers its reply is refused as
+    /// `DEFERRED`.
+    public func sending<Target: Reactor>(
+        _ action: Target.Action, to target: Descendant<Target>
+    ) -> Mutations {
+        let sent = SentAction(action: action, target: target)
+        return Mutations(
+            sync, extras: Extras(after: extras, elsewhere: [.send(sent)], isSending: true))
+    }
+
     private func adding(_ change: ElsewhereChange) -> Mutations {
         Mutations(sync, extras: Extras(after: extras, elsewhere: [change]))
     }
@@ -172,36 +202,5 @@ extension Mutations {
 
     private func cancelling(_ selection: EffectSelection) -> Mutations {
         Mutations(sync, extras: Extras(after: extras, cancelled: [selection]))
-    }
-}
-
-/// A change of a child or of a collection of children, in the transaction of its parent's decision.
-enum ElsewhereChange {
-    case mutation(of: ChildSlot, any AnyMutation)
-    case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
-    case create(in: ChildSlot, WireKey)
-    case ensure(in: ChildSlot, WireKey)
-    case remove(in: ChildSlot, WireKey)
-    case restart(in: ChildSlot, WireKey)
-}
-
-/// A mutation without its reactor's type.
-protocol AnyMutation {
-    func encode(into writer: inout WireWriter)
-    func apply(to node: AnyNode, _ turn: Turn)
-}
-
-struct ErasedMutation<Target: Reactor>: AnyMutation {
-    let mutation: Target.Mutation
-
-    init(_ mutation: Target.Mutation) { self.mutation = mutation }
-
-    func encode(into writer: inout WireWriter) { mutation.encode(into: &writer) }
-
-    func apply(to node: AnyNode, _ turn: Turn) {
-        guard let node = node as? Node<Target> else {
-            preconditionFailure("node \(node.path) is not a \(Target.self)")
-        }
-        node.commit(Mutations(mutation), turn)
     }
 }

@@ -308,31 +308,36 @@ extension Node {
         _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action
     ) throws(Rejection) {
         try check(mutations, turn)
+        var isSending = false
         if let extras = mutations.extras {
             if !extras.effects.isEmpty {
                 try turn.tree.effects.checkRoom(for: extras.effects.count, of: self)
             }
-            try checkKeys(extras.elsewhere)
+            try ElsewhereWork(of: self, turn).checkKeys(extras.elsewhere[...])
+            isSending = extras.isSending
         }
         // A reaction decides after the mutation that it reacts to was applied. Where its effects
-        // may lack capacity, the transaction must be reversible.
-        guard turn.isCrowded, !turn.undo.isRecording,
+        // may lack capacity, the transaction must be reversible; likewise where a sent action may
+        // be refused.
+        guard isSending || turn.isCrowded, !turn.undo.isRecording,
             isObservedByParent || !(mutations.extras?.elsewhere.isEmpty ?? true)
         else {
-            try record(mutations, turn, cause: cause)
+            try record(mutations, turn, cause: cause, mayRefuse: isSending)
             return try turn.checkRefusal()
         }
         try turn.reversibly { () throws(Rejection) in
-            try record(mutations, turn, cause: cause)
+            try record(mutations, turn, cause: cause, mayRefuse: isSending)
             try turn.checkRefusal()
         }
     }
 
     /// Encodes and applies a decision in the current transaction; refuses one that is too large
-    /// before anything is applied.
+    /// before anything is applied. With `mayRefuse`, the transaction is reversible, and a sent
+    /// action that is refused refuses it.
     @usableFromInline
     func record(
-        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil,
+        mayRefuse: Bool = false
     ) throws(Rejection) {
         if mutations.count > 0 {
             if turn.recordsDeltas {
@@ -348,7 +353,12 @@ extension Node {
         }
         guard let extras = mutations.extras else { return }
         for task in extras.tasks { turn.tree.tasks.request(task, of: self) }
-        for change in extras.elsewhere { carryOut(change, turn) }
+        let elsewhere = ElsewhereWork(of: self, turn)
+        if mayRefuse {
+            try elsewhere.carryOutAll(extras.elsewhere)
+        } else {
+            for change in extras.elsewhere { elsewhere.carryOut(change) }
+        }
         for selection in extras.cancelled { turn.cancel(selection, of: number) }
         for effect in extras.effects {
             turn.tree.effects.request(effect, on: self, cause: cause)
@@ -363,60 +373,10 @@ extension Node {
         }
         let elsewhere = mutations.extras?.elsewhere ?? []
         try turn.check(mutations.count + elsewhere.count)
-        var createdCount = 0
-        for change in elsewhere { try check(change, &createdCount, turn) }
+        try ElsewhereWork(of: self, turn).checkLimits(elsewhere)
         if let tasks = mutations.extras?.tasks, !tasks.isEmpty {
             try turn.tree.tasks.check(tasks, of: self)
         }
-    }
-
-    private func check(
-        _ change: ElsewhereChange, _ createdCount: inout Int, _ turn: Turn
-    ) throws(Rejection) {
-        switch change {
-        case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
-            try turn.check(mutation, of: self)
-        case .create(let slot, let key), .ensure(let slot, let key):
-            guard let collection = children[slot.name], collection.children[key] == nil else {
-                return
-            }
-            try collection.checkCreation(of: key, turn.tree.nodes.count + createdCount)
-            createdCount += 1
-        case .remove, .restart: break
-        }
-    }
-
-    /// Refuses changes of missing children, and the creation of existing children.
-    private func checkKeys(_ changes: [ElsewhereChange]) throws(Rejection) {
-        guard !changes.isEmpty else { return }
-        // The changes earlier in the list count, not only the tree.
-        var decided: [WireKey: [WireKey: Bool]] = [:]
-        for change in changes {
-            switch change {
-            case .mutation: break
-            case .keyedMutation(let slot, let key, _), .restart(let slot, let key):
-                guard decided[slot.name]?[key] ?? hasChild(key, in: slot) else {
-                    throw noChild(key, in: slot)
-                }
-            case .create(let slot, let key):
-                guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
-                    throw Rejection(
-                        .conflict,
-                        "\(path.appending(slot.name)): there is a child \"\(key)\" already")
-                }
-                decided[slot.name, default: [:]][key] = true
-            case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
-            case .remove(let slot, let key): decided[slot.name, default: [:]][key] = false
-            }
-        }
-    }
-
-    private func hasChild(_ key: WireKey, in slot: ChildSlot) -> Bool {
-        children[slot.name]?.children[key] != nil
-    }
-
-    private func noChild(_ key: WireKey, in slot: ChildSlot) -> Rejection {
-        Rejection(.notFound, "\(path.appending(slot.name)): there is no child \"\(key)\"")
     }
 
     /// Applies a decision that cannot be refused: a reaction, the result of an effect, the end of a
@@ -463,37 +423,5 @@ extension Node {
             rules?.show(presented)
         }
         turn.saveSequences(of: self)
-    }
-
-    private func carryOut(_ change: ElsewhereChange, _ turn: Turn) {
-        switch change {
-        case .mutation(let slot, let mutation):
-            guard let child = children[slot.name] else { return }
-            mutation.apply(to: child, turn)
-        case .keyedMutation(let slot, let key, let mutation):
-            guard let child = children[slot.name]?.children[key] else {
-                return turn.complain("\(noChild(key, in: slot)): its mutation is dropped")
-            }
-            mutation.apply(to: child, turn)
-        case .create(let slot, let key):
-            guard let collection = children[slot.name] else { return }
-            if collection.children[key] != nil {
-                turn.complain(
-                    "\(collection.path): there is a child \"\(key)\" already, and it stays: use "
-                        + "`ensuring` where that is right")
-            }
-            turn.create(key, in: collection)
-        case .ensure(let slot, let key):
-            guard let collection = children[slot.name] else { return }
-            turn.create(key, in: collection)
-        case .remove(let slot, let key):
-            guard let collection = children[slot.name] else { return }
-            turn.remove(key, from: collection)
-        case .restart(let slot, let key):
-            guard let child = children[slot.name]?.children[key] else {
-                return turn.complain("\(noChild(key, in: slot)): it is not restarted")
-            }
-            child.restart(turn)
-        }
     }
 }

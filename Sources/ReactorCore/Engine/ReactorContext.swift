@@ -83,16 +83,25 @@ public struct ReactorContext<R: Reactor> {
 
     // MARK: Replies
 
-    /// Answers the action with a reply, besides "applied".
+    /// Answers the action with a reply, besides "applied". The reply to an action that another
+    /// reactor sent is dropped: the client gets the reply of the reactor that it addressed.
     public func reply(_ reply: R.Reply) {
+        guard !turn.isSending, !turn.isReacting else { return }
         turn.transaction.wishes.request(.reply(WireEmbedded(reply)))
     }
 
     /// Defers the answer and returns the ticket for it, which the reactor keeps in its state. The
     /// action itself is applied now.
+    ///
+    /// An action that another reactor sent cannot defer the client's answer: it is refused as
+    /// `DEFERRED`.
     public func deferReply() -> ReplyTicket {
         turn.askDaemon()
-        turn.transaction.wishes.request(.deferredReply)
+        if turn.isSending || turn.isReacting {
+            turn.refuseDeferral(of: node)
+        } else {
+            turn.transaction.wishes.request(.deferredReply)
+        }
         let origin = turn.transaction.origin
         return ReplyTicket(client: origin.client, ordinal: origin.ordinal)
     }

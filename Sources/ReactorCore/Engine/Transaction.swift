@@ -80,6 +80,12 @@ struct Transaction {
 
     // MARK: End
 
+    /// Drops the requests of a part that was refused: `wishes` are those before it.
+    mutating func restore(_ wishes: Wishes) {
+        self.wishes = wishes
+        assert(invariants())
+    }
+
     /// Makes the transaction an applied one. Returns its sequence.
     mutating func assignSequence() -> UInt64 {
         lastSequence &+= 1

@@ -108,6 +108,15 @@ extension Turn {
                     node: node, selection: selection, last: last ?? tree.effects.lastNumber)))
     }
 
+    /// Refuses a sent action that defers the answer to the client's action.
+    func refuseDeferral(of node: AnyNode) {
+        let refusal = Rejection(
+            .deferred,
+            "\(node.path): only the reactor that a client addresses can defer the answer; have that "
+                + "one defer it, or dispatch a follower")
+        if undo.isRecording, isSending { undo.refuse(refusal) } else { complain("\(refusal)") }
+    }
+
     /// Records that the current decision read information that only the daemon has.
     func askDaemon() {
         if isPreview { transaction.askDaemon() }

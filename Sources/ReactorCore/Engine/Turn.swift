@@ -25,7 +25,7 @@ public final class Turn: CommitQueue {
     let followers = FollowerQueue()
     /// The means to take back the transaction in progress.
     let undo = UndoLog()
-    private var reactions = ReactionCount()
+    private var nesting = Nesting()
     /// Whether the tree is close to its limit of effects.
     private(set) var isCrowded = false
     /// The snapshot in progress; nodes are saved in it before they change.
@@ -159,9 +159,13 @@ extension Turn {
     func beginReversible() -> Mark {
         undo.begin()
         weighWay()
-        return Mark(
-            byteCount: deltas.value.byteCount, changeCount: news.changes.count,
-            effectCount: news.effects.count, reactions: reactions)
+        return mark()
+    }
+
+    private func mark() -> Mark {
+        Mark(
+            stepCount: undo.stepCount, byteCount: deltas.value.byteCount,
+            changeCount: news.changes.count, effectCount: news.effects.count, nesting: nesting)
     }
 
     /// Ends a reversible transaction, which can no longer be rolled back.
@@ -172,22 +176,49 @@ extension Turn {
 
     /// The position to which a reversible transaction is rolled back.
     struct Mark {
+        fileprivate var stepCount: Int
         fileprivate var byteCount: Int
         fileprivate var changeCount: Int
         fileprivate var effectCount: Int
-        fileprivate var reactions: ReactionCount
+        fileprivate var nesting: Nesting
     }
 
     /// Undoes the changes of the reversible transaction, clears its requests, and ends it.
     func rollBack(to mark: Mark) {
-        while let step = undo.popStep() { step() }
+        undoChanges(to: mark)
+        transaction.wishes.clear()
+        endReversible()
+    }
+
+    private func undoChanges(to mark: Mark) {
+        while let step = undo.popStep(after: mark.stepCount) { step() }
         deltas.value.truncate(to: mark.byteCount)
         news.changes.removeSubrange(mark.changeCount...)
         news.effects.removeSubrange(mark.effectCount...)
         _ = undo.takeRefusal()
-        reactions.restore(mark.reactions)
-        transaction.wishes.clear()
-        endReversible()
+        nesting.restore(mark.nesting)
+    }
+
+    /// Runs `body` as a part of the current transaction. A refusal undoes the changes and requests
+    /// of `body` alone.
+    func nested(_ body: () throws(Rejection) -> Void) throws(Rejection) {
+        let isReversible = undo.isRecording
+        if !isReversible { _ = beginReversible() }
+        let mark = mark()
+        let wishes = transaction.wishes
+        // A refusal of the enclosing transaction is not one of `body`.
+        let refusal = undo.takeRefusal()
+        defer {
+            if let refusal { undo.refuse(refusal) }
+            if !isReversible { endReversible() }
+        }
+        do throws(Rejection) {
+            try body()
+        } catch {
+            undoChanges(to: mark)
+            transaction.restore(wishes)
+            throw error
+        }
     }
 
     // MARK: Reading a turn
@@ -320,21 +351,37 @@ extension Turn {
     /// Records whether the tree is close to its limit of effects.
     func setCrowded(_ isCrowded: Bool) { self.isCrowded = isCrowded }
 
-    // MARK: Reactions
+    // MARK: Reactions and sent actions
 
     /// Begins a reaction of `node`. Returns false beyond the limits, with a line in the log.
     func enterReaction(of node: AnyNode) -> Bool {
-        if reactions.enter(in: transaction.sequence) { return true }
+        if nesting.reactions.enter(in: transaction.sequence) { return true }
         reportLoop(
-            "the reactions of \(node.path) are cut at depth \(reactions.depth), "
-                + "\(reactions.count) in all", of: transaction.origin)
+            "the reactions of \(node.path) are cut at depth \(nesting.reactions.depth), "
+                + "\(nesting.reactions.count) in all", of: transaction.origin)
         return false
     }
 
-    func leaveReaction() { reactions.leave() }
+    func leaveReaction() { nesting.reactions.leave() }
 
     /// Whether a reaction is in progress.
-    var isReacting: Bool { reactions.depth > 0 }
+    var isReacting: Bool { nesting.reactions.depth > 0 }
+
+    /// Begins a sent action of `node`, which is refused beyond the limits.
+    func enterSend(to node: AnyNode) throws(Rejection) {
+        guard nesting.sends.enter(in: transaction.sequence) else {
+            throw Rejection(
+                .loop,
+                "\(node.path): an action is sent at depth \(nesting.sends.depth + 1), after "
+                    + "\(nesting.sends.count) in this transaction; sendDepthMax is "
+                    + "\(CoreLimits.sendDepthMax), sendsMax is \(CoreLimits.sendsMax)")
+        }
+    }
+
+    func leaveSend() { nesting.sends.leave() }
+
+    /// Whether a sent action is in progress.
+    var isSending: Bool { nesting.sends.depth > 0 }
 
     // MARK: Turns
 

@@ -38,8 +38,13 @@ final class UndoLog {
         steps.append(step)
     }
 
-    /// Removes the step that undoes the last change.
-    func popStep() -> (() -> Void)? { steps.popLast() }
+    /// Number of steps.
+    var stepCount: Int { steps.count }
+
+    /// Removes the step that undoes the last change, unless only the first `count` steps are left.
+    func popStep(after count: Int = 0) -> (() -> Void)? {
+        steps.count > count ? steps.popLast() : nil
+    }
 
     // MARK: Claims
 

@@ -12,6 +12,10 @@ public enum CoreLimits {
     public static let reactionDepthMax = 64
     /// Maximum reactions in one transaction. The tree drops further ones and logs it.
     public static let reactionsMax = 2 * mutationsMax
+    /// Maximum nesting of sent actions: a reactor that receives one sends another.
+    public static let sendDepthMax = 64
+    /// Maximum sent actions in one transaction, which is refused beyond them.
+    public static let sendsMax = 16 * mutationsMax
     /// Default maximum of effects in one tree, including cancelled effects whose work has not
     /// ended. An action that asks for more is rejected as `BUSY`; an effect of a decision that
     /// cannot be refused waits until others have ended.

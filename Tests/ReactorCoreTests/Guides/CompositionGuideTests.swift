@@ -9,9 +9,13 @@ struct Bin {
     enum Mutation { case added(Int) }
     struct State: Equatable { var count = 0 }
 
-    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
         switch action {
-        case .add(let amount): [.added(amount)]
+        case .add(let amount):
+            guard state.count + amount >= 0 else {
+                throw Rejection("too_few", "there are \(state.count)")
+            }
+            return [.added(amount)]
         }
     }
 
@@ -32,6 +36,7 @@ struct Warehouse {
         case store(WireKey, Int)
         case close(WireKey)
         case restock(WireKey)
+        case move(Int, from: WireKey, to: WireKey)
     }
     enum Mutation { case noted(String) }
     struct State: Equatable { var notes: [String] = [] }
@@ -52,6 +57,10 @@ struct Warehouse {
         case .restock(let bin):
             context.dispatch(.store(bin, 10))
             return .none
+        case .move(let amount, let from, let to):
+            return Mutations(.noted("moved \(amount)"))
+                .sending(.add(-amount), to: $bins[from])
+                .sending(.add(amount), to: $bins[to])
         }
     }
 
@@ -92,6 +101,19 @@ struct CompositionGuideTests {
         #expect(try tree.send(Action.store("bolts", 1)) == "rejected NOT_FOUND")
         #expect(try tree.state(of: Warehouse.self).notes == [])
         #expect(try tree.send(Action.close("nuts")) == "applied 2")
+    }
+
+    @Test("a bin decides what is sent to it, and its refusal refuses the whole action")
+    func sending() throws {
+        let tree = Tree(Warehouse(), epoch: 1)
+        #expect(try tree.send(Action.open("nuts")) == "applied 1")
+        #expect(try tree.send(Action.open("bolts")) == "applied 2")
+        #expect(try tree.send(Action.store("nuts", 3)) == "applied 3")
+        #expect(try tree.send(Action.move(4, from: "nuts", to: "bolts")) == "rejected too_few")
+        #expect(try tree.send(Action.move(2, from: "nuts", to: "bolts")) == "applied 4")
+        #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 1)
+        #expect(try tree.state(of: Bin.self, "/bins/bolts").count == 2)
+        #expect(try tree.state(of: Warehouse.self).notes == ["stored 3 in nuts", "moved 2"])
     }
 
     @Test("a follower is a transaction of its own, directly after the action")

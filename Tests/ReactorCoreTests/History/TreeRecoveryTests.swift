@@ -83,6 +83,25 @@ struct TreeRecoveryTests {
         #expect(try picture(again) == picture(tree))
     }
 
+    @Test("replayed deltas contain what sent actions decided, and not what was refused")
+    func sentActions() throws {
+        let tree = Tree(Works(), epoch: 7)
+        let places = tree.staticRecords
+        typealias Action = Works.Action
+        try tree.send(Action.perform([.open("a"), .hall("a", .add("m")), .gate(.start(1))]))
+        try tree.send(Hangar.Action.add("m"), to: "/yard")
+        try tree.send(Action.perform([.machine("a", "m", .start(8)), .gate(.start(2))]))
+        let refused = Action.perform([.open("b"), .gate(.start(3)), .machine("a", "m", .start(1))])
+        #expect(try tree.send(refused) == "rejected too_low")
+        for amount in [9, 4, 10] { try tree.send(Tally.Action.add(amount), to: "/source") }
+        #expect(tree.turn.complaints.count == 2)
+        let again = Tree(Works(), epoch: 1)
+        try again.recovery(places, deltas: tree.turn.deltaBytes)
+            .finish(epoch: 7, sequence: tree.turn.sequence)
+        #expect(try picture(again) == picture(tree))
+        #expect(again.turn.complaints.isEmpty)
+    }
+
     @Test("a recovered state is shown through the reactor's transform, before it is served")
     func presented() throws {
         let tree = Tree(Tenfold(), epoch: 7)

@@ -1,0 +1,186 @@
+/// A change of another node, in the transaction of a decision.
+enum ElsewhereChange {
+    case mutation(of: ChildSlot, any AnyMutation)
+    case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
+    case create(in: ChildSlot, WireKey)
+    case ensure(in: ChildSlot, WireKey)
+    case remove(in: ChildSlot, WireKey)
+    case restart(in: ChildSlot, WireKey)
+    case send(any AnySentAction)
+}
+
+/// A mutation without its reactor's type.
+protocol AnyMutation {
+    func encode(into writer: inout WireWriter)
+    func apply(to node: AnyNode, _ turn: Turn)
+}
+
+struct ErasedMutation<Target: Reactor>: AnyMutation {
+    let mutation: Target.Mutation
+
+    init(_ mutation: Target.Mutation) { self.mutation = mutation }
+
+    func encode(into writer: inout WireWriter) { mutation.encode(into: &writer) }
+
+    func apply(to node: AnyNode, _ turn: Turn) {
+        guard let node = node as? Node<Target> else {
+            preconditionFailure("node \(node.path) is not a \(Target.self)")
+        }
+        node.commit(Mutations(mutation), turn)
+    }
+}
+
+/// An action for a node below, without its reactor's type.
+protocol AnySentAction {
+    /// Has the target decide the action, in a transaction that can be rolled back.
+    func carryOut(below node: AnyNode, _ turn: Turn) throws(Rejection)
+}
+
+struct SentAction<Target: Reactor>: AnySentAction {
+    let action: Target.Action
+    let target: Descendant<Target>
+
+    func carryOut(below node: AnyNode, _ turn: Turn) throws(Rejection) {
+        let target = try target.find(node)
+        try turn.enterSend(to: target)
+        defer { turn.leaveSend() }
+        do throws(Rejection) {
+            try Target._carryOut(action, target, turn)
+            try turn.checkRefusal()
+        } catch {
+            throw error.naming(target.path)
+        }
+    }
+}
+
+extension Rejection {
+    static func noChild(_ key: WireKey, in collection: SlicePath) -> Rejection {
+        Rejection(.notFound, "\(collection): there is no child \"\(key)\"")
+    }
+
+    /// The same rejection, with a message that begins with `path` or a path below it.
+    fileprivate func naming(_ path: SlicePath) -> Rejection {
+        message.hasPrefix("\(path)") ? self : Rejection(code, "\(path): \(message)")
+    }
+}
+
+/// Checks and executes the changes that a decision of a node requests in other nodes.
+struct ElsewhereWork {
+    let node: AnyNode
+    let turn: Turn
+
+    init(of node: AnyNode, _ turn: Turn) {
+        self.node = node
+        self.turn = turn
+    }
+
+    private func hasChild(_ key: WireKey, in slot: ChildSlot) -> Bool {
+        node.children[slot.name]?.children[key] != nil
+    }
+
+    private func noChild(_ key: WireKey, in slot: ChildSlot) -> Rejection {
+        .noChild(key, in: node.path.appending(slot.name))
+    }
+
+    // MARK: Checks
+
+    /// Refuses changes that exceed a limit.
+    func checkLimits(_ changes: [ElsewhereChange]) throws(Rejection) {
+        var createdCount = 0
+        for change in changes {
+            switch change {
+            case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
+                try turn.check(mutation, of: node)
+            case .create(let slot, let key), .ensure(let slot, let key):
+                guard let collection = node.children[slot.name], collection.children[key] == nil
+                else { continue }
+                try collection.checkCreation(of: key, turn.tree.nodes.count + createdCount)
+                createdCount += 1
+            case .remove, .restart, .send: break
+            }
+        }
+    }
+
+    /// Refuses changes of missing children, and the creation of existing children. It stops at a
+    /// sent action, which may change what exists.
+    func checkKeys(_ changes: ArraySlice<ElsewhereChange>) throws(Rejection) {
+        guard !changes.isEmpty else { return }
+        // The changes earlier in the list count, not only the tree.
+        var decided: [WireKey: [WireKey: Bool]] = [:]
+        for change in changes {
+            switch change {
+            case .mutation: break
+            case .send: return
+            case .keyedMutation(let slot, let key, _), .restart(let slot, let key):
+                guard decided[slot.name]?[key] ?? hasChild(key, in: slot) else {
+                    throw noChild(key, in: slot)
+                }
+            case .create(let slot, let key):
+                guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
+                    throw Rejection(
+                        .conflict,
+                        "\(node.path.appending(slot.name)): there is a child \"\(key)\" already")
+                }
+                decided[slot.name, default: [:]][key] = true
+            case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
+            case .remove(let slot, let key): decided[slot.name, default: [:]][key] = false
+            }
+        }
+    }
+
+    // MARK: Execution
+
+    /// Executes a change. What cannot be executed is left out, with a line in the log.
+    func carryOut(_ change: ElsewhereChange) {
+        switch change {
+        case .mutation(let slot, let mutation):
+            guard let child = node.children[slot.name] else { return }
+            mutation.apply(to: child, turn)
+        case .keyedMutation(let slot, let key, let mutation):
+            guard let child = node.children[slot.name]?.children[key] else {
+                return turn.complain("\(noChild(key, in: slot)): its mutation is dropped")
+            }
+            mutation.apply(to: child, turn)
+        case .create(let slot, let key):
+            guard let collection = node.children[slot.name] else { return }
+            if collection.children[key] != nil {
+                turn.complain(
+                    "\(collection.path): there is a child \"\(key)\" already, and it stays: use "
+                        + "`ensuring` where that is right")
+            }
+            turn.create(key, in: collection)
+        case .ensure(let slot, let key):
+            guard let collection = node.children[slot.name] else { return }
+            turn.create(key, in: collection)
+        case .remove(let slot, let key):
+            guard let collection = node.children[slot.name] else { return }
+            turn.remove(key, from: collection)
+        case .restart(let slot, let key):
+            guard let child = node.children[slot.name]?.children[key] else {
+                return turn.complain("\(noChild(key, in: slot)): it is not restarted")
+            }
+            child.restart(turn)
+        case .send(let action):
+            do throws(Rejection) {
+                try turn.nested { () throws(Rejection) in
+                    try action.carryOut(below: node, turn)
+                }
+            } catch {
+                turn.complain("\(node.path): an action that it sent is left out: \(error)")
+            }
+        }
+    }
+
+    /// Executes the changes of a decision that sends actions, in a transaction that can be rolled
+    /// back; a refused action refuses the transaction.
+    func carryOutAll(_ changes: [ElsewhereChange]) throws(Rejection) {
+        for (index, change) in changes.enumerated() {
+            if case .send(let action) = change {
+                try action.carryOut(below: node, turn)
+                try checkKeys(changes[(index + 1)...])
+            } else {
+                carryOut(change)
+            }
+        }
+    }
+}

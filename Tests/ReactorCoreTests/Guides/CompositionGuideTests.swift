@@ -36,7 +36,7 @@ struct Warehouse {
         case store(WireKey, Int)
         case close(WireKey)
         case restock(WireKey)
-        case move(Int, from: WireKey, to: WireKey)
+        case move(from: WireKey, to: WireKey, amount: Int)
     }
     enum Mutation { case noted(String) }
     struct State: Equatable { var notes: [String] = [] }
@@ -57,7 +57,7 @@ struct Warehouse {
         case .restock(let bin):
             context.dispatch(.store(bin, 10))
             return .none
-        case .move(let amount, let from, let to):
+        case .move(let from, let to, let amount):
             return Mutations(.noted("moved \(amount)"))
                 .sending(.add(-amount), to: $bins[from])
                 .sending(.add(amount), to: $bins[to])
@@ -109,8 +109,8 @@ struct CompositionGuideTests {
         #expect(try tree.send(Action.open("nuts")) == "applied 1")
         #expect(try tree.send(Action.open("bolts")) == "applied 2")
         #expect(try tree.send(Action.store("nuts", 3)) == "applied 3")
-        #expect(try tree.send(Action.move(4, from: "nuts", to: "bolts")) == "rejected too_few")
-        #expect(try tree.send(Action.move(2, from: "nuts", to: "bolts")) == "applied 4")
+        #expect(try tree.send(Action.move(from: "nuts", to: "bolts", amount: 4)) == "rejected too_few")
+        #expect(try tree.send(Action.move(from: "nuts", to: "bolts", amount: 2)) == "applied 4")
         #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 1)
         #expect(try tree.state(of: Bin.self, "/bins/bolts").count == 2)
         #expect(try tree.state(of: Warehouse.self).notes == ["stored 3 in nuts", "moved 2"])

@@ -77,7 +77,7 @@ extension ReactorReaction {
     private func shapeProblem(_ child: ReactorType.ChildProperty) -> RuleProblem? {
         let forms = Self.forms[child.verb] ?? []
         guard !forms.contains(labels(function)) else { return nil }
-        let key = child.verb == "child" ? "" : "key: WireKey, "
+        let key = child.verb == "child" ? "" : "key: \(child.keyType), "
         let name = function.name.text
         return RuleProblem(
             function.signature.parameterClause, "reactionLabels",

@@ -13,6 +13,15 @@ struct ReactorType {
         var name: WireBytes
         var node: VariableDeclSyntax
 
+        /// The type of the keys of a collection, as far as its declaration states one.
+        var keyType: String {
+            let closure = node.bindings.first?.initializer?.value.as(ClosureExprSyntax.self)
+            guard case .parameterClause(let clause)? = closure?.signature?.parameterClause else {
+                return "WireKey"
+            }
+            return clause.parameters.first?.type?.trimmedDescription ?? "WireKey"
+        }
+
         /// The line that registers the child's key paths, from the reactor called `type`.
         func pathLine(in type: String) -> String {
             let (plain, handle) = ("\\\(type).\(name.text)", "\\\(type).$\(name.text)")

@@ -72,6 +72,13 @@ public struct SlicePath: Hashable, Sendable {
 
     /// The path one level down.
     public func appending(_ key: WireKey) -> SlicePath { SlicePath(components + [key]) }
+
+    // Disfavored, so that a literal stays a `WireKey`.
+    /// The path of the child or entry under a key of another type, such as an integer.
+    @_disfavoredOverload
+    public func appending(_ key: some WireMapKey) -> SlicePath {
+        appending(WireKey(key.wireKeyText))
+    }
 }
 
 extension SlicePath: CustomStringConvertible {

@@ -4,7 +4,7 @@ import Testing
 
 /// Contains nests down to the maximum depth.
 struct Nest: Reactor {
-    let inner: Children<Nest>
+    let inner: Children<WireKey, Nest>
 
     init() { inner = Children(wrappedValue: { _ in Nest() }) }
 

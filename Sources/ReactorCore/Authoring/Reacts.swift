@@ -26,7 +26,10 @@
 public macro Reacts<Parent, R: Reactor>(to child: KeyPath<Parent, ChildHandle<R>>) =
     #externalMacro(module: "ReactorMacros", type: "ReactsMacro")
 
-/// Calls a function of a reactor for each mutation of the children in a collection, with the key.
+/// Calls a function of a reactor for each mutation of the children in a collection, with the key
+/// in the type of the collection's keys.
 @attached(peer)
-public macro Reacts<Parent, R: Reactor>(to children: KeyPath<Parent, KeyedHandle<R>>) =
+public macro Reacts<Parent, Key: ChildKey, R: Reactor>(
+    to children: KeyPath<Parent, KeyedHandle<Key, R>>
+) =
     #externalMacro(module: "ReactorMacros", type: "ReactsMacro")

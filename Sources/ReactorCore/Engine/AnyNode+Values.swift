@@ -87,7 +87,7 @@ extension AnyNode {
         guard let first = field.first else { return true }
         if let child = children[first] { return child.allows(field.dropFirst()) }
         // A collection may get a child under this key later.
-        return isCollection || stateSchema.allows(field)
+        return isCollection ? keyProblem(first) == nil : stateSchema.allows(field)
     }
 }
 

@@ -267,6 +267,14 @@ public class AnyNode {
     /// Makes the child under `key` of a collection; `nil` in other nodes.
     func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
 
+    /// The reason why no child of this collection can have the key `key`; `nil` if one can.
+    package func keyProblem(_ key: WireKey) -> String? { nil }
+
+    /// The existing key that equals `key` in the author's type and differs in its bytes.
+    ///
+    /// *Cost*: O(children) for a key outside ASCII whose type has such keys, as `String` has.
+    func twin(of key: WireKey) -> WireKey? { nil }
+
     /// Mounts the static children.
     func mountChildren(_ tree: Tree) {}
 }
@@ -314,6 +322,13 @@ extension AnyNode {
     func checkCreation(of key: WireKey, _ nodeCount: Int) throws(Rejection) {
         guard !key.text.isEmpty else {
             throw Rejection(.path, "\(path): a child needs a key, and this one is empty")
+        }
+        if let problem = keyProblem(key) { throw Rejection(.path, problem) }
+        if let twin = twin(of: key) {
+            throw Rejection(
+                .path,
+                "\(path): \(key.text.quoted()) and the key \(twin.text.quoted()) of a child are "
+                    + "one key in Swift and have different bytes: use one Unicode form of it")
         }
         guard path.components.count < CoreLimits.nodeDepthMax else {
             throw Rejection(

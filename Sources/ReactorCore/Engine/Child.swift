@@ -18,29 +18,48 @@ public struct Child<R: Reactor> {
 /// Reactors of one type that are part of another, one per key.
 ///
 ///     @Children var rooms = { (key: WireKey) in Room(named: key.text) }
+///     @Children var runs = { (id: Int) in Run(id) }
+///
+/// The type of the keys is that of the function's parameter: any ``ChildKey``. A key's text is the
+/// child's component in paths. The tree refuses text that is no key of the type: `/runs/07` is
+/// neither a second name of `/runs/7` nor a child of its own.
 ///
 /// The parent creates and removes them with ``Mutations/creating(_:_:)`` and
 /// ``Mutations/removing(_:_:)``. With `@Children(.leased)`, clients create and hold children by
 /// leases as well: see ``LeaseAction``.
 @propertyWrapper
-public struct Children<R: Reactor> {
+public struct Children<Key: ChildKey, R: Reactor> {
     /// Makes the reactor for a key.
-    public var wrappedValue: (WireKey) -> R
+    public var wrappedValue: (Key) -> R
     let slot = ChildSlot()
     let lifetime: ChildLifetime
 
     /// Holds the children that the function makes.
-    public init(wrappedValue: @escaping (WireKey) -> R) {
+    public init(wrappedValue: @escaping (Key) -> R) {
         self.init(wrappedValue: wrappedValue, .decided)
     }
 
     /// Holds the children that the function makes, with the given lifetime.
-    public init(wrappedValue: @escaping (WireKey) -> R, _ lifetime: ChildLifetime) {
+    public init(wrappedValue: @escaping (Key) -> R, _ lifetime: ChildLifetime) {
         self.wrappedValue = wrappedValue
         self.lifetime = lifetime
     }
 
-    public var projectedValue: KeyedHandle<R> { KeyedHandle(slot: slot) }
+    public var projectedValue: KeyedHandle<Key, R> { KeyedHandle(slot: slot) }
+}
+
+// A function that does not state the type of its keys receives them as text.
+extension Children where Key == WireKey {
+    /// Holds the children that the function makes, by keys of any text.
+    public init(wrappedValue: @escaping (WireKey) -> R) {
+        self.init(wrappedValue: wrappedValue, .decided)
+    }
+
+    /// Holds the children that the function makes, by keys of any text, with the given lifetime.
+    public init(wrappedValue: @escaping (WireKey) -> R, _ lifetime: ChildLifetime) {
+        self.wrappedValue = wrappedValue
+        self.lifetime = lifetime
+    }
 }
 
 /// The name of a child; the tree fills it in when it mounts the parent.
@@ -64,7 +83,7 @@ public struct ChildHandle<R: Reactor> {
 }
 
 /// A collection of children, seen from its parent.
-public struct KeyedHandle<R: Reactor> {
+public struct KeyedHandle<Key: ChildKey, R: Reactor> {
     let slot: ChildSlot
 
     func collection(below parent: AnyNode) -> AnyNode {
@@ -74,8 +93,8 @@ public struct KeyedHandle<R: Reactor> {
         return node
     }
 
-    func node(below parent: AnyNode, _ key: WireKey) -> Node<R>? {
-        collection(below: parent).children[key] as? Node<R>
+    func node(below parent: AnyNode, _ key: Key) -> Node<R>? {
+        collection(below: parent).children[key.pathKey] as? Node<R>
     }
 }
 
@@ -93,13 +112,14 @@ public struct ChildChange {
     }
 
     /// The key and the mutation, if a child of this collection made it.
-    public func mutation<R: Reactor>(
-        of children: KeyedHandle<R>
-    ) -> (key: WireKey, mutation: R.Mutation)? {
+    public func mutation<Key: ChildKey, R: Reactor>(
+        of children: KeyedHandle<Key, R>
+    ) -> (key: Key, mutation: R.Mutation)? {
         guard let collection = child.parent, collection.isCollection,
-            collection.name == children.slot.name, let mutation = mutation as? R.Mutation
+            collection.name == children.slot.name, let mutation = mutation as? R.Mutation,
+            let key = Key(wireKeyText: child.name.text)
         else { return nil }
-        return (child.name, mutation)
+        return (key, mutation)
     }
 }
 
@@ -122,7 +142,9 @@ public struct ChildVisitor {
     }
 
     /// Mounts an empty collection.
-    public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
+    public mutating func children<Key: ChildKey, R: Reactor>(
+        _ name: WireKey, _ children: Children<Key, R>
+    ) {
         children.slot.setName(name)
         guard let (parent, tree) = place else { return note(name) }
         tree.mountCollection(
@@ -151,11 +173,11 @@ public struct ChildFailure {
     }
 
     /// The key, if a child of this collection failed.
-    public func key<R: Reactor>(in children: KeyedHandle<R>) -> WireKey? {
+    public func key<Key: ChildKey, R: Reactor>(in children: KeyedHandle<Key, R>) -> Key? {
         guard let collection = child.parent, collection.isCollection,
             collection.name == children.slot.name
         else { return nil }
-        return child.name
+        return Key(wireKeyText: child.name.text)
     }
 }
 
@@ -187,8 +209,8 @@ public struct ChildPathVisitor<Parent: Reactor> {
     }
 
     /// Adds a collection. The table cannot contain its children, whose keys are run-time values.
-    public mutating func children<R: Reactor>(
-        _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<R>>
+    public mutating func children<Key: ChildKey, R: Reactor>(
+        _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<Key, R>>
     ) {
         note(handle, path.appending(name))
     }

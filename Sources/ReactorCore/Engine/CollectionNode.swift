@@ -1,11 +1,13 @@
 /// The node between a parent and its keyed children.
-final class CollectionNode<R: Reactor>: AnyNode {
-    let make: (WireKey) -> R
+final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
+    let make: (Key) -> R
+    /// Whether two keys of different bytes may be equal.
+    private let hasTwins = !(Key.self is any KeyedKey.Type)
     /// Which connection holds which child; `nil` where the parent creates and removes the children.
     private(set) var leases: LeaseBook?
 
     init(
-        _ make: @escaping (WireKey) -> R, isLeased: Bool, number: UInt32, path: SlicePath,
+        _ make: @escaping (Key) -> R, isLeased: Bool, number: UInt32, path: SlicePath,
         parent: AnyNode
     ) {
         self.make = make
@@ -96,7 +98,23 @@ final class CollectionNode<R: Reactor>: AnyNode {
     }
 
     override func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? {
-        Node(make(key), number: number, path: path.appending(key), parent: self)
+        guard keyProblem(key) == nil, let typed = Key(wireKeyText: key.text) else { return nil }
+        return Node(make(typed), number: number, path: path.appending(key), parent: self)
+    }
+
+    package override func keyProblem(_ key: WireKey) -> String? {
+        // One child must not have two names, whatever an author's `init(wireKeyText:)` accepts.
+        if let typed = Key(wireKeyText: key.text), typed.pathKey == key { return nil }
+        return "\(path): \(key.text.quoted()) is no key of this collection, whose keys are "
+            + "\(Key.self): expected \(Key.wireKeyKind)"
+    }
+
+    override func twin(of key: WireKey) -> WireKey? {
+        // Equal strings of different bytes are never ASCII.
+        guard hasTwins, !key.text.utf8.allSatisfy({ $0 < 0x80 }),
+            let typed = Key(wireKeyText: key.text)
+        else { return nil }
+        return children.keys.first { $0 != key && Key(wireKeyText: $0.text) == typed }
     }
 }
 

@@ -23,9 +23,9 @@ public struct Descendant<R: Reactor> {
     }
 
     /// A collection of this reactor, by its handle; a key leads to one of its children.
-    public subscript<Next: Reactor>(
-        dynamicMember children: KeyPath<R, KeyedHandle<Next>>
-    ) -> DescendantCollection<Next> {
+    public subscript<Key: ChildKey, Next: Reactor>(
+        dynamicMember children: KeyPath<R, KeyedHandle<Key, Next>>
+    ) -> DescendantCollection<Key, Next> {
         DescendantCollection { [find] key in
             Descendant<Next> { origin throws(Rejection) in
                 let parent = try find(origin)
@@ -36,11 +36,11 @@ public struct Descendant<R: Reactor> {
 }
 
 /// A collection of children of a ``Descendant``.
-public struct DescendantCollection<R: Reactor> {
-    let child: (WireKey) -> Descendant<R>
+public struct DescendantCollection<Key: ChildKey, R: Reactor> {
+    let child: (Key) -> Descendant<R>
 
     /// The child under `key`.
-    public subscript(key: WireKey) -> Descendant<R> { child(key) }
+    public subscript(key: Key) -> Descendant<R> { child(key) }
 }
 
 extension ChildHandle {
@@ -55,22 +55,22 @@ extension ChildHandle {
     ) -> Descendant<Next> { descendant[dynamicMember: child] }
 
     /// A collection of the child: see ``Descendant``.
-    public subscript<Next: Reactor>(
-        dynamicMember children: KeyPath<R, KeyedHandle<Next>>
-    ) -> DescendantCollection<Next> { descendant[dynamicMember: children] }
+    public subscript<Key: ChildKey, Next: Reactor>(
+        dynamicMember children: KeyPath<R, KeyedHandle<Key, Next>>
+    ) -> DescendantCollection<Key, Next> { descendant[dynamicMember: children] }
 }
 
 extension KeyedHandle {
     /// The child under `key`, as the target of an action.
-    public subscript(key: WireKey) -> Descendant<R> {
+    public subscript(key: Key) -> Descendant<R> {
         Descendant { [self] parent throws(Rejection) in try found(below: parent, key) }
     }
 
     /// The child under `key`.
     ///
     /// *Throws*: ``Rejection`` `NOT_FOUND`, which names the collection and the key.
-    fileprivate func found(below parent: AnyNode, _ key: WireKey) throws(Rejection) -> Node<R> {
+    fileprivate func found(below parent: AnyNode, _ key: Key) throws(Rejection) -> Node<R> {
         if let found = node(below: parent, key) { return found }
-        throw .noChild(key, in: collection(below: parent).path)
+        throw .noChild(key.pathKey, in: collection(below: parent).path)
     }
 }

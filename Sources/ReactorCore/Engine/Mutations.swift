@@ -112,10 +112,10 @@ extension Mutations {
     /// An action that mutates a missing child is rejected as `NOT_FOUND`. A decision that cannot be
     /// refused (``Reactor/start(state:)``, a reaction, the end of a connection) is applied without
     /// this mutation, and the log names the key.
-    public func also<Child: Reactor>(
-        _ children: KeyedHandle<Child>, _ key: WireKey, _ mutation: Child.Mutation
+    public func also<Key: ChildKey, Child: Reactor>(
+        _ children: KeyedHandle<Key, Child>, _ key: Key, _ mutation: Child.Mutation
     ) -> Mutations {
-        adding(.keyedMutation(of: children.slot, key, ErasedMutation<Child>(mutation)))
+        adding(.keyedMutation(of: children.slot, key.pathKey, ErasedMutation<Child>(mutation)))
     }
 
     /// Adds the creation of a child under `key`.
@@ -123,33 +123,33 @@ extension Mutations {
     /// An action that creates an existing child is rejected as `CONFLICT`. A decision that cannot
     /// be refused leaves the child as it is, and the log names the key. Where both outcomes are
     /// fine, use ``ensuring(_:_:)``.
-    public func creating<Child: Reactor>(
-        _ children: KeyedHandle<Child>, _ key: WireKey
+    public func creating<Key: ChildKey, Child: Reactor>(
+        _ children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Mutations {
-        adding(.create(in: children.slot, key))
+        adding(.create(in: children.slot, key.pathKey))
     }
 
     /// Adds the creation of a child under `key`, unless it exists.
-    public func ensuring<Child: Reactor>(
-        _ children: KeyedHandle<Child>, _ key: WireKey
+    public func ensuring<Key: ChildKey, Child: Reactor>(
+        _ children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Mutations {
-        adding(.ensure(in: children.slot, key))
+        adding(.ensure(in: children.slot, key.pathKey))
     }
 
     /// Adds the removal of the child under `key` with all nodes below; without such a child,
     /// nothing.
-    public func removing<Child: Reactor>(
-        _ children: KeyedHandle<Child>, _ key: WireKey
+    public func removing<Key: ChildKey, Child: Reactor>(
+        _ children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Mutations {
-        adding(.remove(in: children.slot, key))
+        adding(.remove(in: children.slot, key.pathKey))
     }
 
     /// Adds a restart of the child under `key`, from its current state: see
     /// ``Reactor/start(state:)``. A missing child is handled as in ``also(_:_:_:)``.
-    public func restarting<Child: Reactor>(
-        _ children: KeyedHandle<Child>, _ key: WireKey
+    public func restarting<Key: ChildKey, Child: Reactor>(
+        _ children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Mutations {
-        adding(.restart(in: children.slot, key))
+        adding(.restart(in: children.slot, key.pathKey))
     }
 
     /// Adds an action of a child, which the child's own `mutate` decides in this transaction: see

@@ -52,7 +52,9 @@ public struct ReactorContext<R: Reactor> {
     }
 
     /// The id of the child under `key`, if there is one.
-    public func id<Child: Reactor>(of children: KeyedHandle<Child>, _ key: WireKey) -> ReactorID? {
+    public func id<Key: ChildKey, Child: Reactor>(
+        of children: KeyedHandle<Key, Child>, _ key: Key
+    ) -> ReactorID? {
         turn.askDaemon()
         return children.node(below: node, key).map {
             ReactorID(epoch: turn.epoch, node: $0.number)
@@ -68,17 +70,21 @@ public struct ReactorContext<R: Reactor> {
     }
 
     /// The state of the child under `key`, if there is one.
-    public func state<Child: Reactor>(
-        of children: KeyedHandle<Child>, _ key: WireKey
+    public func state<Key: ChildKey, Child: Reactor>(
+        of children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Child.State? {
         turn.askDaemon()
         return children.node(below: node, key)?.state
     }
 
-    /// The keys of a collection of children, in ascending order.
-    public func keys<Child: Reactor>(of children: KeyedHandle<Child>) -> [WireKey] {
+    /// The keys of a collection of children, in the ascending order of their type: see
+    /// ``ChildKey/isOrdered(_:before:)``.
+    public func keys<Key: ChildKey, Child: Reactor>(
+        of children: KeyedHandle<Key, Child>
+    ) -> [Key] {
         turn.askDaemon()
-        return children.collection(below: node).childNames.sorted()
+        return children.collection(below: node).childNames
+            .compactMap { Key(wireKeyText: $0.text) }.sorted(by: Key.isOrdered)
     }
 
     // MARK: Replies

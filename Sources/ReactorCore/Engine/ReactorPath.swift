@@ -43,16 +43,19 @@ public struct ReactorPath<Target: Reactor>: Sendable {
     }
 
     /// The child under `key`, behind a property such as `\.$rooms`.
-    public func child<Next: Reactor>(
-        _ property: any KeyPath<Target, KeyedHandle<Next>> & Sendable, _ key: WireKey
+    ///
+    /// *Traps* if a child cannot have such a key: the empty text, or one that is too long for a path.
+    public func child<Key: ChildKey, Next: Reactor>(
+        _ property: any KeyPath<Target, KeyedHandle<Key, Next>> & Sendable, _ key: Key
     ) -> ReactorPath<Next> {
         step { mounted in
             let handle = mounted.node.reactor[keyPath: property]
             let collection = handle.collection(below: mounted.node)
             if handle.node(below: mounted.node, key) == nil,
-                let child = collection.makeChild(key, number: mounted.tree.nodes.newNumber())
+                let child = collection.makeChild(
+                    key.pathKey, number: mounted.tree.nodes.newNumber())
             {
-                mounted.tree.insert(child, named: key)
+                mounted.tree.insert(child, named: key.pathKey)
             }
             guard let node = handle.node(below: mounted.node, key) else {
                 preconditionFailure("\(collection.path) makes no \(Next.self)")

@@ -165,8 +165,8 @@ extension Tree {
             Node(reactor, number: nodes.newNumber(), path: path, parent: parent), named: name)
     }
 
-    func mountCollection<R: Reactor>(
-        of make: @escaping (WireKey) -> R, isLeased: Bool, named name: WireKey,
+    func mountCollection<Key: ChildKey, R: Reactor>(
+        of make: @escaping (Key) -> R, isLeased: Bool, named name: WireKey,
         below parent: AnyNode
     ) {
         insert(

@@ -54,8 +54,8 @@ public macro path<Root: Reactor, R: Reactor>(_ child: KeyPath<Root, ChildHandle<
 
 /// The slice path of a collection of children.
 @freestanding(expression)
-public macro path<Root: Reactor, R: Reactor>(
-    _ children: KeyPath<Root, KeyedHandle<R>>
+public macro path<Root: Reactor, Key: ChildKey, R: Reactor>(
+    _ children: KeyPath<Root, KeyedHandle<Key, R>>
 ) -> SlicePath = #externalMacro(module: "ReactorMacros", type: "PathMacro")
 
 /// The slice path of a part of a reactor's state.

@@ -29,6 +29,9 @@ struct NodeFinder {
 
     /// The refusal "no such path", with the most similar path that exists.
     func missing(_ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>) -> Refusal {
+        if let key = field.first, let problem = node.keyProblem(key) {
+            return Refusal(.path, problem)
+        }
         // A tree may be large and a peer may ask often, so only siblings of the missing name are
         // compared, and no more than a person would read.
         let siblings = node.children.count <= 256 ? node.children.keys.map(\.text) : []

@@ -126,16 +126,35 @@ extension TestStore {
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
         let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        expect(children: keys, at: path, location)
+    }
+
+    // Disfavored, so that literals stay the keys of text.
+    /// States the keys of the collection at `path` in the collection's own type.
+    @_disfavoredOverload
+    public func expect<Key: ChildKey>(
+        children keys: [Key], at path: String, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        expect(children: keys, at: path, location)
+    }
+
+    private func expect<Key: ChildKey>(
+        children keys: [Key], at path: String, _ location: CodeLocation
+    ) {
         guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
             node.isCollection
         else { return report("no collection is at \(path)", at: location) }
         _ = pending.takeChange(of: node)
-        let got = node.children.keys.sorted()
-        if got != keys {
+        let expected = keys.map { WireKey($0.wireKeyText) }
+        let got = node.children.keys.compactMap { Key(wireKeyText: $0.text) }
+            .sorted(by: Key.isOrdered).map { WireKey($0.wireKeyText) }
+        if got != expected {
             report(
                 "the children at \(path) are others\n"
                     + Difference(
-                        expected: .array(keys.map { .text($0.text) }),
+                        expected: .array(expected.map { .text($0.text) }),
                         got: .array(got.map { .text($0.text) })
                     ).text, at: location)
         }

@@ -29,6 +29,9 @@ public struct WireCursor: Sendable {
         strangersMax = 0
     }
 
+    /// Whether the value was stored, and is read as it was written.
+    package var isKept: Bool { strangersMax == 0 }
+
     /// Starts at `offset`, for a client's action.
     @inlinable
     package init(action offset: Int) {

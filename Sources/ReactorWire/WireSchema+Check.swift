@@ -15,8 +15,8 @@ extension WireSchema {
 
 /// Walks through a value and its schema in parallel.
 ///
-/// Its depth is that of the value: every schema except an optional takes a level of the value, and
-/// a reference leads to a record or choice.
+/// Its depth is that of the value: every schema except an optional and a named form takes a level
+/// of the value, and a reference leads to a record or choice.
 private struct SchemaChecker {
     var issues: [SchemaIssue] = []
     private var path: [String] = []
@@ -26,6 +26,7 @@ private struct SchemaChecker {
     mutating func check(_ value: WireValue, _ schema: WireSchema) {
         switch (schema, value) {
         case (.any, _), (.bool, .bool), (.text, .text), (.bytes, .bytes), (.float, .float): break
+        case (.named(let named), _): checkNamed(value, named)
         case (.optional(let wrapped), _): if value != .null { check(value, wrapped) }
         case (.integer(let min, let max), .integer(let integer)):
             if integer.value < Int128(min) || integer.value > Int128(max) {
@@ -78,6 +79,12 @@ private struct SchemaChecker {
             default: inside(field.name) { $0.report("the field once", got: "it under two names") }
             }
         }
+    }
+
+    private mutating func checkNamed(_ value: WireValue, _ named: WireSchema.Named) {
+        var form = SchemaChecker()
+        form.check(value, named.schema)
+        if !form.issues.isEmpty { report(WireSchema.named(named).kind, got: value.kind) }
     }
 
     private mutating func checkDuration(_ value: WireValue) {
@@ -208,6 +215,7 @@ extension WireSchema {
         case .optional(let wrapped): "\(wrapped.kind) or null"
         case .array(let element): "an array, each element \(element.kind)"
         case .map(let value): "a map, each value \(value.kind)"
+        case .named(let named): named.doc.isEmpty ? named.name : "\(named.name) (\(named.doc))"
         case .record(let record): "a map of the fields \(Self.list(record.fields.map(\.name)))"
         case .choice(let choice): "one of \(Self.list(choice.cases.map(\.name)))"
         case .reference(let name): "a \(name)"
@@ -257,7 +265,7 @@ private struct PathWalk {
     mutating func step(_ component: WireKey) -> Bool? {
         switch schema {
         case .any: return true
-        case .bool, .integer, .float, .text, .duration: return false
+        case .bool, .integer, .float, .text, .duration, .named: return false
         case .optional(let wrapped):
             schema = wrapped
             return nil

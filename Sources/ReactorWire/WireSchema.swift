@@ -21,8 +21,23 @@ public indirect enum WireSchema: Equatable, Sendable {
     case map(WireSchema)
     case record(Record)
     case choice(Choice)
+    /// A type with a name and a form of its own, such as a date.
+    case named(Named)
     /// A recursive type, by the name of the enclosing record or choice.
     case reference(String)
+
+    /// A type that is neither a struct nor an enum on the wire: its name, and the form of its
+    /// values, which have no parts.
+    @WireCodable
+    @MemberwiseInit
+    public struct Named: Equatable, Sendable {
+        /// Name of the type.
+        public var name: String
+        /// The form in words, such as `text`.
+        public var doc: String = ""
+        /// The shape of its values; `any` if none of the others describes it.
+        public var schema: WireSchema
+    }
 
     /// A struct: a map with known keys.
     @MemberwiseInit
@@ -204,6 +219,8 @@ extension WireSchema {
         case .optional(let wrapped): .optional(wrapped.canonical)
         case .array(let element): .array(element.canonical)
         case .map(let value): .map(value.canonical)
+        case .named(let named):
+            .named(Named(name: named.name, schema: named.schema.canonical))
         case .record(let record):
             .record(Record(name: record.name, fields: Field.canonical(record.fields)))
         case .choice(let choice):

@@ -71,6 +71,7 @@ struct SchemaText {
         case .optional(let wrapped): "\(name(wrapped)) or null"
         case .array(let element): "list of \(name(element))"
         case .map(let value): "map of text to \(name(value))"
+        case .named(let named): named.doc.isEmpty ? named.name : "\(named.name) (\(named.doc))"
         case .record(let record): record.name
         case .choice(let choice): choice.name
         case .reference(let name): name

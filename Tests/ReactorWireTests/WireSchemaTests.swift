@@ -77,6 +77,28 @@ struct WireSchemaTests {
         #expect(try WireValue(json: pinned).wireBytes() == Self.action.wireBytes())
     }
 
+    @Test("a type with a form of its own has a name, a form in words, and the shape of its values")
+    func named() throws {
+        let date = WireSchema.named(
+            WireSchema.Named(name: "Date", doc: "seconds", schema: .any))
+        let key = WireSchema.named(WireSchema.Named(name: "Key", schema: .text))
+        let pinned = #"{"named":{"doc":"seconds","name":"Date","schema":{"any":{}}}}"#
+        #expect(try WireValue(encoding: date).json() == pinned)
+        #expect(try WireSchema(wireBytes: date.wireBytes()) == date)
+        #expect(date.check(["a": 1]).isEmpty)
+        #expect(key.check("x").isEmpty)
+        #expect(key.check(3).map(\.description) == ["value: expected Key, got an integer"])
+        let list = WireSchema.array(.named(WireSchema.Named(name: "Key", doc: "a", schema: .text)))
+        #expect(list.check([3]).map(\.description) == ["0: expected Key (a), got an integer"])
+        #expect(date.allows([]))
+        #expect(!date.allows(["part"]))
+        let documented = WireSchema.named(
+            WireSchema.Named(name: "Key", doc: "words", schema: .text))
+        #expect(key.fingerprint == documented.fingerprint)
+        #expect(key.fingerprint != WireSchema.text.fingerprint)
+        #expect(key.fingerprint != date.fingerprint)
+    }
+
     @Test("W18: in a newer schema unknown fields are skipped and unknown cases refused")
     func newer() throws {
         let newer: WireValue = ["record": ["name": "A", "fields": [], "since": ["x": 1]]]

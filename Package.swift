@@ -211,6 +211,7 @@ let package = Package(
             name: "ReactorMacrosTests",
             dependencies: [
                 "ReactorMacros",
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ],

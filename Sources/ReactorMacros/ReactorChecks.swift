@@ -20,6 +20,12 @@ struct ReactorChecks {
         return results.allSatisfy { $0 }
     }
 
+    /// Whether the reactor can conform to its protocol, perhaps with mistakes in its functions. A
+    /// reactor that conforms gets no further errors where it is used.
+    func canConform() -> Bool {
+        [checkPlace(), checkNested(), checkInitialState()].allSatisfy { $0 }
+    }
+
     func refuse(
         _ node: some SyntaxProtocol, _ id: String, _ message: String, fix: SourceFix? = nil
     ) -> Bool {
@@ -177,6 +183,14 @@ extension ReactorChecks {
 
     /// Whether each nested type that a part contains is marked as encodable, too.
     private func checkPayloads() -> Bool {
+        let nested = reactor.declaration.memberBlock.members.compactMap { member in
+            member.decl.asProtocol((any DeclGroupSyntax).self)
+        }
+        return refuseUncoded(nested, mentioned: payloadTypes(), in: context)
+    }
+
+    /// The names of the nested types that the parts contain.
+    func payloadTypes() -> Set<String> {
         let silent = SilentContext(context)
         var pending = ReactorType.parts.sorted().filter { reactor.nested[$0] != nil }
         var mentioned: Set<String> = []
@@ -187,11 +201,7 @@ extension ReactorChecks {
                 pending.append(word)
             }
         }
-        mentioned.subtract(ReactorType.parts)
-        let nested = reactor.declaration.memberBlock.members.compactMap { member in
-            member.decl.asProtocol((any DeclGroupSyntax).self)
-        }
-        return refuseUncoded(nested, mentioned: mentioned, in: context)
+        return mentioned.subtracting(ReactorType.parts)
     }
 
     // MARK: Reactions

@@ -100,10 +100,17 @@ extension ReactorMacro: MemberAttributeMacro {
     ) throws -> [AttributeSyntax] {
         guard member.is(StructDeclSyntax.self) || member.is(EnumDeclSyntax.self),
             let group = member.asProtocol((any DeclGroupSyntax).self),
-            let named = member.asProtocol((any NamedDeclSyntax).self),
-            ReactorType.parts.contains(plainName(named.name)), !codesItself(group)
+            let named = member.asProtocol((any NamedDeclSyntax).self), !codesItself(group)
         else { return [] }
-        return ["@WireCodable"]
+        let name = plainName(named.name)
+        if ReactorType.parts.contains(name) { return ["@WireCodable"] }
+        // The member role reports a type that an encoded part contains and that is not codable.
+        // With the attribute, the compiler does not report it again.
+        let silent = SilentContext(context)
+        guard let reactor = ReactorType(declaration, in: silent) else { return [] }
+        let checks = ReactorChecks(reactor: reactor, context: silent)
+        let isReported = !refuseUncoded([group], mentioned: checks.payloadTypes(), in: silent)
+        return isReported ? ["@WireCodable"] : []
     }
 }
 
@@ -133,7 +140,7 @@ extension ReactorMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         let silent = SilentContext(context)
         guard let reactor = ReactorType(declaration, in: silent),
-            ReactorChecks(reactor: reactor, context: silent).run()
+            ReactorChecks(reactor: reactor, context: silent).canConform()
         else { return [] }
         let isMirrorable =
             reactor.canMakeItself || !reactor.functions(named: "makeForMirror").isEmpty

@@ -65,7 +65,8 @@ extension ReactorStateMacro: MemberAttributeMacro {
             case .field(let read) = ReactorStateField.read(variable), !read.isPulse
         else { return [] }
         let state = ReactorStateType(declaration, in: SilentContext(context))
-        guard let field = state.field(variable) else { return [] }
+        // Accessors use the marks, which a state with a mistake does not have.
+        guard state.isComplete, let field = state.field(variable) else { return [] }
         return ["@ReactorStateField(\(raw: field.index))"]
     }
 }

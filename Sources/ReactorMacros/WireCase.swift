@@ -48,12 +48,6 @@ func wireCases(
                     doc: docComment(line)))
         }
     }
-    if cases.isEmpty, isComplete {
-        context.refuse(
-            declaration.name, "noCases",
-            "an enum without cases has no value to code; give it a case, or leave @WireCodable out")
-        return nil
-    }
     let isUnique = refuseDuplicates(
         cases.map { ([$0.name] + $0.aliases, "case") }, at: declaration.name, in: context)
     return isComplete && isUnique ? cases : nil
@@ -77,7 +71,9 @@ private func payload(
         values.append(
             WireField(
                 name: WireBytes(name), identifier: label?.text ?? "", type: type,
-                defaultValue: parameter.defaultValue.map { WireDefault($0.value) }))
+                defaultValue: parameter.defaultValue.map { WireDefault($0.value) },
+                gate: WireGate(type, at: parameter, in: context)))
+        values[index].gate?.name = "_WireForm_\(caseName)_\(index)"
     }
     guard labelled == 0 || labelled == values.count else {
         context.refuse(

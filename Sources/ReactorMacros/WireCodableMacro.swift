@@ -13,7 +13,11 @@ struct WireCodableMacro: MemberMacro {
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        guard let type = WireType(declaration, in: context) else { return [] }
+        guard let type = WireType(declaration, in: context) else {
+            return substitute(for: declaration, in: context).map {
+                DeclSyntax(stringLiteral: $0.text)
+            }
+        }
         let members: [Lines]
         switch type.kind {
         case .record(let fields, let removed):
@@ -22,6 +26,37 @@ struct WireCodableMacro: MemberMacro {
         case .rawValue: members = []
         }
         return members.filter { !$0.isEmpty }.map { DeclSyntax(stringLiteral: $0.text) }
+    }
+
+    /// The members of a type with a mistake, which was reported: with them the type conforms, and
+    /// the compiler reports nothing in addition. Empty if the type cannot conform.
+    private static func substitute(
+        for declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+    ) -> [Lines] {
+        guard canConform(declaration, in: context) else { return [] }
+        let access = WireAccess(declaration.modifiers, in: context.lexicalContext)
+        let reason = "the type has a mistake"
+        return [
+            block("\(access.modifier)func encode(into writer: inout WireWriter)", []),
+            [
+                "\(access.modifier)static func decode(",
+                "    _ bytes: Swift.Span<Swift.UInt8>, _ cursor: inout WireCursor",
+            ]
+                + block(
+                    ") throws(WireError) -> Self",
+                    ["throw WireError(.refused(\(stringLiteral(reason))), at: cursor.offset)"]),
+            block("\(access.modifier)static var wireSchema: WireSchema", [".any"]),
+        ]
+    }
+
+    /// Whether an extension can add the conformance, also to a type with a mistake.
+    private static func canConform(
+        _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+    ) -> Bool {
+        guard declaration.is(StructDeclSyntax.self) || declaration.is(EnumDeclSyntax.self) else {
+            return false
+        }
+        return isReachable(declaration, in: SilentContext(context))
     }
 }
 
@@ -36,7 +71,11 @@ extension WireCodableMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         // The member role has reported all mistakes.
         let silent = SilentContext(context)
-        guard let wireType = WireType(declaration, in: silent) else { return [] }
+        guard let wireType = WireType(declaration, in: silent) else {
+            guard !protocols.isEmpty, canConform(declaration, in: context) else { return [] }
+            let text = "extension \(type.trimmed): \(Self.conformance) {}"
+            return DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        }
         var body: Lines = []
         if case .record(let fields, _) = wireType.kind {
             body += StructExpansion(type: wireType, fields: fields).initializer

@@ -4,7 +4,10 @@ struct EnumExpansion {
     var cases: [WireCase]
 
     var members: [Lines] {
-        var members = [encode, decode, reach, indexMember, namesMember]
+        if cases.isEmpty { return emptyMembers }
+        let gates = cases.flatMap(\.values).compactMap(\.gate)
+        var members = gates.flatMap { $0.members(access: type.access) }
+        members += [encode, decode, reach, indexMember, namesMember]
         for index in cases.indices {
             switch cases[index].payload {
             case .none, .single: break
@@ -16,6 +19,18 @@ struct EnumExpansion {
             }
         }
         return members + [schemaMember(type, "choice", schemaCases)]
+    }
+
+    /// The members of an enum without a case: the actions of a reactor that takes none.
+    private var emptyMembers: [Lines] {
+        let reason = stringLiteral("\(type.name) has no cases, so no value is possible")
+        return [
+            block(
+                "\(type.access.hot)func encode(into writer: inout WireWriter)", ["switch self {}"]),
+            decodeMember(
+                type, ["throw WireError(.refused(\(reason)), at: cursor.offset)"]),
+            schemaMember(type, "choice", "cases", []),
+        ]
     }
 
     private func record(_ index: Int, _ values: [WireField]) -> RecordExpansion {
@@ -60,10 +75,10 @@ extension EnumExpansion {
     private func encodePayload(_ index: Int, to writer: inout ConstantWriter) {
         switch cases[index].payload {
         case .none: writer.constant(cborHead(major: 5, 0), "{}")
-        case .single: writer.value("value0")
+        case .single(let value): writer.value(value.formed("value0"))
         case .tuple(let values):
             writer.constant(cborHead(major: 4, values.count), "[")
-            for place in values.indices { writer.value("value\(place)") }
+            for place in values.indices { writer.value(values[place].formed("value\(place)")) }
         case .record(let values):
             record(index, values).encode(to: &writer) { "value\($0)" }
         }
@@ -96,7 +111,9 @@ extension EnumExpansion {
         let step = ["let path = path.dropFirst()"]
         switch cases[index].payload {
         case .none: return ["guard path.count == 1 else { return .impossible }"] + whole
-        case .single: return ["return value0.encode(at: path.dropFirst(), into: &writer)"]
+        case .single(let value):
+            let value = value.formed("value0")
+            return ["return \(value).encode(at: path.dropFirst(), into: &writer)"]
         case .tuple(let values):
             let record = record(index, values)
             return step + block("guard let key = path.first else", whole)
@@ -162,7 +179,7 @@ extension EnumExpansion {
         let head = cborHead(major: 5, 1) + item.name.item
         let name = stringLiteral(item.name.text)
         func read(_ value: WireField, _ inner: String = "") -> String {
-            "try cursor.expected(\(value.typeBase).self, inside: \(name)\(inner), in: bytes)"
+            "try cursor.expected(\(value.form).self, inside: \(name)\(inner), in: bytes)"
         }
         switch item.payload {
         case .none: return (head + cborHead(major: 5, 0), [])
@@ -192,7 +209,7 @@ extension EnumExpansion {
             ]
         case .single(let value):
             return expected
-                + ["value = .\(item.identifier)(try \(value.typeBase).decode(bytes, &cursor))"]
+                + ["value = .\(item.identifier)(try \(value.form).decode(bytes, &cursor))"]
         case .tuple, .record:
             return expected + ["value = try Self._wireDecode_\(index)(bytes, &cursor)"]
         }
@@ -200,7 +217,7 @@ extension EnumExpansion {
 
     private func tupleDecode(_ index: Int, _ values: [WireField]) -> Lines {
         let elements = values.enumerated().map { place, value in
-            "let value\(place) = try cursor.element(\(value.typeBase).self, \(place), "
+            "let value\(place) = try cursor.element(\(value.form).self, \(place), "
                 + "of: \(values.count), in: bytes, &items)"
         }
         let names = values.indices.map { "value\($0)" }.joined(separator: ", ")
@@ -247,9 +264,9 @@ extension EnumExpansion {
             switch item.payload {
             case .none: return ["\(start).none\(notes)),"]
             case .single(let value):
-                return ["\(start).single(\(value.typeBase).wireSchema)\(notes)),"]
+                return ["\(start).single(\(value.form).wireSchema)\(notes)),"]
             case .tuple(let values):
-                let list = values.map { "\($0.typeBase).wireSchema," }
+                let list = values.map { "\($0.form).wireSchema," }
                 return ["\(start).tuple(["] + list.indented + ["])\(notes)),"]
             case .record(let values):
                 let list = record(index, values).schemaFields

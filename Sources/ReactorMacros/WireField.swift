@@ -13,11 +13,21 @@ struct WireField {
     var doc = ""
     /// Whether other modules may read and set the field.
     var isPublic = false
+    /// The check of a type that the macro does not know.
+    var gate: WireGate?
 
     /// The type as the base of a member access.
     var typeBase: String {
         let isPlain = type.allSatisfy { $0.isLetter || $0.isNumber || "_.<>[], :?".contains($0) }
         return isPlain && !type.hasPrefix("any ") && !type.hasPrefix("some ") ? type : "(\(type))"
+    }
+
+    /// The type in generated code, as the base of a member access.
+    var form: String { gate?.name ?? typeBase }
+
+    /// The field's value `expression`, of the type in generated code.
+    func formed(_ expression: String) -> String {
+        gate.map { "(\(expression) as \($0.name))" } ?? expression
     }
 }
 
@@ -27,6 +37,7 @@ extension WireField {
         var field = self
         field.identifier = "_\(name.text)"
         field.type = "Pulse<\(type)>"
+        field.gate?.form = "Pulse<\(gate?.form ?? type)>"
         field.isPublic = false
         if let text = defaultValue?.text {
             field.defaultValue = .expression("Pulse(wrappedValue: \(text))")
@@ -72,18 +83,6 @@ private func isLiteral(_ expression: ExprSyntax) -> Bool {
     return expression.is(IntegerLiteralExprSyntax.self)
         || expression.is(FloatLiteralExprSyntax.self)
         || expression.is(BooleanLiteralExprSyntax.self) || expression.is(NilLiteralExprSyntax.self)
-}
-
-/// The type that Swift infers for a variable initialised with `expression`, in simple cases.
-func inferredType(_ expression: ExprSyntax) -> String? {
-    if let prefixed = expression.as(PrefixOperatorExprSyntax.self), prefixed.operator.text == "-" {
-        return inferredType(prefixed.expression)
-    }
-    if expression.is(IntegerLiteralExprSyntax.self) { return "Int" }
-    if expression.is(FloatLiteralExprSyntax.self) { return "Double" }
-    if expression.is(BooleanLiteralExprSyntax.self) { return "Bool" }
-    if expression.is(StringLiteralExprSyntax.self) { return "String" }
-    return nil
 }
 
 /// The type as in the source; `nil`, with a diagnostic, if it has no form on the wire.

@@ -24,7 +24,7 @@ extension RecordExpansion {
         for (place, index) in wireOrder.enumerated() {
             if place > 0 { writer.constant([], ",") }
             writer.key(fields[index].name)
-            writer.value(expression(index))
+            writer.value(fields[index].formed(expression(index)))
         }
     }
 
@@ -34,8 +34,8 @@ extension RecordExpansion {
         var lines = ["switch key {"]
         for (index, field) in fields.enumerated() {
             lines.append("case \(stringLiteral(field.name.text)):")
-            lines.append(
-                "    return \(expression(index)).encode(at: path.dropFirst(), into: &writer)")
+            let value = field.formed(expression(index))
+            lines.append("    return \(value).encode(at: path.dropFirst(), into: &writer)")
         }
         return lines + ["default: return .impossible", "}"]
     }
@@ -49,7 +49,7 @@ extension RecordExpansion {
         if fields.contains(where: { needsStart($0) }) { lines.append("let start = cursor.offset") }
         lines.append("var map = try cursor.openMap(in: bytes)")
         for (index, field) in fields.enumerated() {
-            lines.append("var \(local(index)): \(field.typeBase)?  // \(field.name.text)")
+            lines.append("var \(local(index)): \(field.form)?  // \(field.name.text)")
         }
         guard !fields.isEmpty || !removed.isEmpty else {
             return lines
@@ -61,7 +61,7 @@ extension RecordExpansion {
         var cases: Lines = ["switch \(indexCall("name")) {"]
         for index in fields.indices {
             cases.append(
-                "case \(index): try cursor.field(name, into: &\(local(index)), in: bytes)")
+                "case \(index): try cursor.field(name, \(target(index)), in: bytes)")
         }
         if !removed.isEmpty {
             cases.append(
@@ -77,20 +77,27 @@ extension RecordExpansion {
             let name = fields[index].name
             guard let takes = takesCall(name.item) else { return [] }
             let read =
-                "try cursor.expected(\(stringLiteral(name.text)), into: &\(local(index)), "
+                "try cursor.expected(\(stringLiteral(name.text)), \(target(index)), "
                 + "in: bytes, &map)"
             return condition(["cursor.hasPair(map)", takes], note: "\"\(name.text)\":")
                 + [read].indented + ["}"]
         }
     }
 
+    /// The arguments for the variable of field `index`.
+    private func target(_ index: Int) -> String {
+        let type = fields[index].gate.map { "\($0.name).self, " } ?? ""
+        return "\(type)into: &\(local(index))"
+    }
+
     /// The expression of field `index`, after the map was read.
     func decoded(_ index: Int) -> String {
         let field = fields[index]
+        let value = field.gate.map { "\(local(index)) as \($0.name)?" } ?? local(index)
         switch field.defaultValue {
         case .literal("nil"), nil:
             return
-                "try cursor.required(\(local(index)), \(stringLiteral(field.name.text)), at: start)"
+                "try cursor.required(\(value), \(stringLiteral(field.name.text)), at: start)"
         case .literal(let text): return "\(local(index)) ?? \(text)"
         case .expression: return "\(local(index)) ?? Self.\(defaultName(index))"
         }
@@ -104,6 +111,11 @@ extension RecordExpansion {
     }
 
     private func defaultName(_ index: Int) -> String { "_wireDefault\(suffix)_\(index)" }
+
+    /// Members that check the types of the fields.
+    var gateMembers: [Lines] {
+        fields.compactMap(\.gate).flatMap { $0.members(access: access) }
+    }
 
     /// Members for the defaults that are not literals.
     var defaultMembers: [Lines] {
@@ -132,7 +144,7 @@ extension RecordExpansion {
     /// The elements of an array of ``WireSchema/Field``.
     var schemaFields: Lines {
         fields.map { field in
-            var arguments = "\(stringLiteral(field.name.text)), \(field.typeBase).self"
+            var arguments = "\(stringLiteral(field.name.text)), \(field.form).self"
             if field.defaultValue != nil { arguments += ", hasDefault: true" }
             if !field.doc.isEmpty { arguments += ", doc: \(stringLiteral(field.doc))" }
             if !field.aliases.isEmpty {

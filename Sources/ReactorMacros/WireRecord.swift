@@ -22,6 +22,7 @@ func storedFields(
     let isUnique = refuseDuplicates(
         fields.map { ([$0.name] + $0.aliases, "property") } + [(removed, "property")],
         at: declaration.name, in: context)
+    for index in fields.indices { fields[index].gate?.name = "_WireForm_\(index)" }
     return isComplete && isUnique ? fields : nil
 }
 
@@ -90,23 +91,29 @@ private func field(
     }
     let name = plainName(pattern.identifier)
     let type: String
+    var isInferred = false
     if let annotation {
         guard let codable = codableType(annotation, of: "\"\(name)\"", in: context) else {
             return nil
         }
         type = codable
-    } else if let initial = binding.initializer?.value, let inferred = inferredType(initial) {
-        type = inferred
+    } else if let initial = binding.initializer?.value, let inferred = InferredType(initial) {
+        type = inferred.text
+        isInferred = !inferred.isCertain
     } else {
+        let guess = (binding.initializer?.value).flatMap(InferredType.guess)
         context.refuse(
             pattern, "typeMissing",
-            "the type of \"\(name)\" is not visible to @WireCodable; write it: \(name): Type")
+            "the type of \"\(name)\" is not visible to @WireCodable; write it: \(name): "
+                + (guess ?? "Type"),
+            fix: guess.map { .insert(": \($0)", after: pattern, "insert ': \($0)'") })
         return nil
     }
     return WireField(
         name: WireBytes(name), identifier: pattern.identifier.text, type: type,
         defaultValue: binding.initializer.map { WireDefault($0.value) },
-        doc: docComment(variable), isPublic: isPublic(variable))
+        doc: docComment(variable), isPublic: isPublic(variable),
+        gate: WireGate(type, isInferred: isInferred, at: binding, in: context))
 }
 
 private func isPublic(_ variable: VariableDeclSyntax) -> Bool {

@@ -10,7 +10,8 @@ struct StructExpansion {
     }
 
     var members: [Lines] {
-        [valuesMember, encode, decode, reach, record.indexMember] + record.defaultMembers
+        record.gateMembers + [valuesMember, encode, decode, reach, record.indexMember]
+            + record.defaultMembers
             + [schemaMember(type, "record", removed: removed, record.schemaFields)]
     }
 

@@ -3,7 +3,7 @@
 /// Conform with the macro ``WireCodable()``; the standard library's types conform already.
 /// Encodings contain names (`{"increment":{"by":5}}`), so fields can be reordered and added with a
 /// default, and any language's CBOR library can read them.
-public protocol WireCodable {
+public protocol WireCodable: WireCodableByImportingReactorFoundation {
     /// Appends the value's deterministic CBOR form to `writer`.
     func encode(into writer: inout WireWriter)
 

@@ -155,6 +155,15 @@ extension WireCursor {
         }
     }
 
+    /// The same as ``field(_:into:in:)``, with the field's type.
+    @inlinable
+    @inline(__always)
+    public mutating func field<Value: WireCodable>(
+        _ name: WireName, _ type: Value.Type, into value: inout Value?, in bytes: Span<UInt8>
+    ) throws(WireError) {
+        try field(name, into: &value, in: bytes)
+    }
+
     /// The value of a field without a declared default, once its map, which starts at `start`, was
     /// read completely.
     ///

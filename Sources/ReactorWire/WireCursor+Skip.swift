@@ -331,4 +331,14 @@ extension WireCursor {
             throw error.inside(name.description)
         }
     }
+
+    /// The same as ``expected(_:into:in:_:)``, with the field's type.
+    @inlinable
+    @inline(__always)
+    public mutating func expected<Value: WireCodable>(
+        _ name: StaticString, _ type: Value.Type, into value: inout Value?,
+        in bytes: Span<UInt8>, _ map: inout WireContainer
+    ) throws(WireError) {
+        try expected(name, into: &value, in: bytes, &map)
+    }
 }

@@ -15,16 +15,36 @@ struct WireCaseTests {
                     + "on the wire) or none (an array)"))
     }
 
-    @Test("an enum without cases is refused")
+    @Test("an enum without cases is codable: decoding refuses every value")
     func noCases() {
-        expectDiagnostics(
+        expectExpansion(
             """
             @WireCodable
-            enum Never {}
+            enum Action {}
             """,
-            told(
-                2, 6,
-                "an enum without cases has no value to code; give it a case, or leave "
-                    + "@WireCodable out"))
+            """
+            enum Action {
+
+                func encode(into writer: inout WireWriter) {
+                    switch self {
+                    }
+                }
+
+                static func decode(
+                    _ bytes: Swift.Span<Swift.UInt8>, _ cursor: inout WireCursor
+                ) throws(WireError) -> Self {
+                    throw WireError(.refused("Action has no cases, so no value is possible"), at: cursor.offset)
+                }
+
+                static var wireSchema: WireSchema {
+                    WireSchema.choice(Self.self, name: "Action") {
+                        []
+                    }
+                }
+            }
+
+            extension Action: WireCodable {
+            }
+            """)
     }
 }

@@ -3,18 +3,34 @@ import Testing
 /// Drives ``RecordExpansion``.
 @Suite("The structs that @WireCodable refuses")
 struct WireRecordTests {
-    @Test("a property without a written type or a literal value must get a type")
+    @Test("a property whose value does not show its type must get one, and a guess is offered")
     func typeMissing() {
-        expectDiagnostics(
+        expectFix(
             """
             @WireCodable
             struct State {
                 var count = 3, rate = -1.5, name = "", isOpen = true
-                var place = Cell()
+                var place = Cell.first
             }
             """,
             told(
                 4, 9,
+                "the type of \"place\" is not visible to @WireCodable; write it: place: Cell",
+                fix: "insert ': Cell'"),
+            fixed: """
+                @WireCodable
+                struct State {
+                    var count = 3, rate = -1.5, name = "", isOpen = true
+                    var place: Cell = Cell.first
+                }
+                """)
+        expectDiagnostics(
+            """
+            @WireCodable
+            struct State { var place = origin }
+            """,
+            told(
+                2, 20,
                 "the type of \"place\" is not visible to @WireCodable; write it: place: Type"))
     }
 

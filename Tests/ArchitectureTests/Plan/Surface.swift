@@ -17,7 +17,7 @@ enum Surface {
         "ReactorLoop": 32,
         "ReactorServer": 39,
         "ReactorTesting": 138,
-        "ReactorWire": 362,
+        "ReactorWire": 373,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

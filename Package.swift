@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "ReactorBytes", targets: ["ReactorBytes"]),
         .library(name: "ReactorServer", targets: ["ReactorServer"]),
         .library(name: "ReactorLoop", targets: ["ReactorLoop"]),
+        .library(name: "ReactorFoundation", targets: ["ReactorFoundation"]),
         .library(name: "StockReactors", targets: ["StockReactors"]),
         .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
         .executable(name: "reactord", targets: ["reactord"]),
@@ -91,7 +92,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Level 3. Ready-made reactors. Must not know the server.
+        // Level 3. Foundation's types on the wire. Must not know the server.
+        .target(
+            name: "ReactorFoundation", dependencies: ["ReactorCore", "ReactorWire"],
+            swiftSettings: strict),
+        // Ready-made reactors. Must not know the server.
         .target(
             name: "StockReactors", dependencies: ["ReactorCore", collections],
             swiftSettings: strict),
@@ -231,6 +236,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReactorCoreTests", dependencies: ["ReactorCore", "ReactorThreads"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorFoundationTests",
+            dependencies: [
+                "ReactorFoundation", "ReactorClient", "ReactorCore", "ReactorTesting",
+                "ReactorWire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "StockReactorsTests", dependencies: ["StockReactors", "ReactorCore"],

@@ -69,6 +69,10 @@ enum Plan {
             "ReactorCore", floor: 2,
             rooms: ["ReactorBytes", "ReactorWire", "ReactorMacros", "ReactorThreads"],
             products: ["DequeModule", "HashTreeCollections"]),
+        // Foundation's types on the wire; must not know the server.
+        Room(
+            "ReactorFoundation", floor: 3, rooms: ["ReactorCore", "ReactorWire"],
+            system: ["Foundation", "FoundationEssentials"]),
         // Ready-made reactors; must not know the server.
         Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["HashTreeCollections"]),
         // Durable batches; must not know sockets.

@@ -12,6 +12,9 @@ enum Snippets {
         "Sources/ReactorTesting/ReactorTesting.docc/ReactorTesting.md": [
             "Tests/ReactorTestingTests/GuideTests.swift"
         ],
+        "Sources/ReactorFoundation/ReactorFoundation.docc/ReactorFoundation.md": [
+            "Tests/ReactorFoundationTests/ReactorFoundationGuideTests.swift"
+        ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Tutorial"): [
             "Tests/Guestbook/Sources/GuestbookCore/Guestbook.swift",

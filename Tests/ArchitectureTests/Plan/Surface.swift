@@ -13,6 +13,7 @@ enum Surface {
         "ReactorCore": 577,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,
+        "ReactorFoundation": 19,
         "ReactorJournal": 12,
         "ReactorLoop": 32,
         "ReactorServer": 39,

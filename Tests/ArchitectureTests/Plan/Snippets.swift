@@ -45,6 +45,10 @@ enum Snippets {
             guide("ComingFromSwiftStateTests"), guide("ComingFromSwiftStateTests+Sagas"),
         ],
         article("ComingFromSwiftReactor"): [guide("ComingFromSwiftReactorTests")],
+        article("ComingFromComposableArchitecture"): [
+            guide("ComingFromComposableArchitectureTests")
+        ],
+        article("ComingFromSpacetimeDB"): [guide("ComingFromSpacetimeDBTests")],
     ]
 
     private static func article(_ name: String) -> String {

@@ -8,8 +8,16 @@ struct ReactorReaction {
 
     /// The possible labels of the function, by the verb of its child.
     private static let forms = [
-        "child": ["(_:state:)", "(_:)"], "children": ["(_:key:state:)", "(_:key:)"],
+        "child": ["(_:state:)", "(_:)", "(_:state:context:)", "(_:context:)"],
+        "children": [
+            "(_:key:state:)", "(_:key:)", "(_:key:state:context:)", "(_:key:context:)",
+        ],
     ]
+
+    /// Whether the function has a parameter `context`.
+    private var takesContext: Bool {
+        function.signature.parameterClause.parameters.contains { $0.firstName.text == "context" }
+    }
 
     /// The key path to the child's handle.
     private var path: KeyPathExprSyntax? {
@@ -34,19 +42,25 @@ struct ReactorReaction {
 
 // MARK: - The expansion
 extension ReactorReaction {
-    /// The `react(to:state:)` that calls each of `reactions`.
+    /// The `react(to:state:)` that calls each of `reactions`, with a context if one takes it.
     static func member(_ reactions: [ReactorReaction], of reactor: ReactorType) -> Lines {
         let first = reactions.compactMap(\.function.signature.returnClause).first
         let result = first?.type.trimmedDescription ?? "Mutations<Mutation>"
         let body = reactions.flatMap { $0.lines(in: reactor) } + ["return .none"]
-        let head = "\(reactor.modifier)func react(to change: ChildChange, state: State)"
-        return block("\(head) -> \(result)", body)
+        var parameters = "to change: ChildChange, state: State"
+        if reactions.contains(where: \.takesContext) {
+            parameters += ", context: ReactorContext<\(reactor.name.text)>"
+        }
+        return block("\(reactor.modifier)func react(\(parameters)) -> \(result)", body)
     }
 
     private func lines(in reactor: ReactorType) -> Lines {
         guard let child = child(in: reactor) else { return [] }
         let found = child.verb == "child" ? "mutation" : "(key, mutation)"
-        let values = ["_": "mutation", "key": "key: key", "state": "state: state"]
+        let values = [
+            "_": "mutation", "key": "key: key", "state": "state: state",
+            "context": "context: context",
+        ]
         let arguments = function.signature.parameterClause.parameters
             .compactMap { values[$0.firstName.text] }.joined(separator: ", ")
         return block(

@@ -41,10 +41,12 @@ struct ReactorRule {
             whyNotAsync: "a fact is applied at once, in every mirror; give async work to the "
                 + "effects of mutate"),
         ReactorRule(
-            name: "react", forms: ["(to:state:)"],
+            name: "react", forms: ["(to:state:)", "(to:state:context:)"],
             remedy: "func react(to change: ChildChange, state: State) -> Mutations<Mutation>",
             whyNotAsync: "it is part of the child's transaction; give async work to "
                 + "Mutations(async:)", result: "Mutations"),
+        hook("childrenChanged", "_ change: ChildrenChange"),
+        hook("followerRejected", "_ refusal: FollowerRefusal"),
         ReactorRule(
             name: "connectionEnded", forms: ["(_:state:context:)"],
             remedy: "func connectionEnded(_ owned: OwnedKeys, state: State, "
@@ -77,6 +79,15 @@ struct ReactorRule {
             remedy: "func shouldCancel(current: Action, upcoming: Action) -> Bool",
             whyNotAsync: "it is called while an action is processed", result: "Bool"),
     ]
+
+    private static func hook(_ name: String, _ parameter: String) -> ReactorRule {
+        ReactorRule(
+            name: name, forms: ["(_:state:context:)"],
+            remedy: "func \(name)(\(parameter), state: State, "
+                + "context: ReactorContext<Self>) -> Mutations<Mutation>",
+            whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
+            result: "Mutations")
+    }
 
     private static func transform(_ label: String, _ part: String) -> ReactorRule {
         ReactorRule(

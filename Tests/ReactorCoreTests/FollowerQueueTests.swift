@@ -5,7 +5,9 @@ import Testing
 @Suite("FollowerQueue")
 struct FollowerQueueTests {
     private func follower(_ depth: Int) -> Follower {
-        Follower(path: .root, action: WireEmbedded(1), origin: .daemon, depth: depth)
+        Follower(
+            request: FollowerRequest(path: .root, action: WireEmbedded(1)), origin: .daemon,
+            depth: depth)
     }
 
     @Test("followers are returned in order, also those that one of them adds")

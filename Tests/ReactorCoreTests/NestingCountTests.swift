@@ -25,6 +25,17 @@ struct NestingCountTests {
         #expect(!beyond && next && reactions.count == 1)
     }
 
+    @Test("one that was idle does not count")
+    func idle() {
+        var reactions = Nesting().reactions
+        for _ in 0...CoreLimits.reactionsMax {
+            let isAdmitted = reactions.enter(in: 1)
+            #expect(isAdmitted)
+            reactions.leave(wasIdle: true)
+        }
+        #expect(reactions.count == 0 && reactions.depth == 0)
+    }
+
     @Test("a transaction that was rolled back uses up nothing")
     func restore() {
         var nesting = Nesting()

@@ -11,7 +11,7 @@ struct WishesTests {
         let requests: [Wishes.Request] = [
             .reply(WireEmbedded(1)), .deferredReply, .acceptance,
             .answer(Resolution(ticket: ReplyTicket(client: 1, ordinal: 1), outcome: outcome)),
-            .follower(.root, WireEmbedded(1)),
+            .follower(FollowerRequest(path: .root, action: WireEmbedded(1))),
             .ownership(.disown(node: 7, key: "a", connection: 1)),
             .task(.done(node: 7, name: "a")),
             .cancellation(EffectCancellation(node: 7, selection: .all, last: 1)),

@@ -47,6 +47,34 @@ struct ReactorReactionTests {
         #expect(!expanded.contains("@Reacts"))
     }
 
+    @Test("a function may take the context, which the generated function then receives")
+    func context() {
+        let expanded = expansion(
+            of: shop(
+                """
+                @Reacts(to: \\Shop.$visits)
+                func visited(_ mutation: Counter.Mutation) -> Mutations<Action> { .none }
+                @Reacts(to: \\Shop.$rooms)
+                func changed(
+                    _: Room.Mutation, key: WireKey, state: State, context: ReactorContext<Self>
+                ) -> Mutations<Action> { .none }
+                """))
+        #expect(
+            expanded.contains(
+                """
+                    func react(to change: ChildChange, state: State, context: ReactorContext<Shop>) \
+                -> Mutations<Action> {
+                        if let mutation = change.mutation(of: self.$visits) {
+                            return self.visited(mutation)
+                        }
+                        if let (key, mutation) = change.mutation(of: self.$rooms) {
+                            return self.changed(mutation, key: key, state: state, context: context)
+                        }
+                        return .none
+                    }
+                """))
+    }
+
     @Test("a reacting function beside react(to:state:) would never be called, and is refused")
     func both() {
         expectDiagnostics(

@@ -25,7 +25,8 @@
 /// declared here, since their types name the reactor itself or the macro may write them; a subclass
 /// writes them without `override`: ``Reactor/mutate(action:state:context:)``,
 /// ``Reactor/connectionEnded(_:state:context:)``, ``Reactor/middleware``,
-/// ``Reactor/react(to:state:)``.
+/// ``Reactor/react(to:state:context:)``, ``Reactor/childrenChanged(_:state:context:)``,
+/// ``Reactor/followerRejected(_:state:context:)``.
 ///
 /// The base class does not conform to ``Reactor``, only its subclass does, so that the types are
 /// known where the rules run.

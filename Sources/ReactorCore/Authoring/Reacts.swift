@@ -19,7 +19,8 @@
 ///         }
 ///     }
 ///
-/// The parameter `state` is optional. `@Reactor` generates ``Reactor/react(to:state:)`` from these
+/// The parameter `state` is optional, and so is a last parameter `context: ReactorContext<Self>`:
+/// see ``Reactor/react(to:state:context:)``. `@Reactor` generates that function from these
 /// functions, at most one for each child; an author can implement it directly instead, to handle
 /// all changes in one place.
 @attached(peer)

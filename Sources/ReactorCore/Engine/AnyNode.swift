@@ -242,6 +242,13 @@ public class AnyNode {
 
     func react(to change: ChildChange, _ turn: Turn) {}
 
+    /// Lets the reactor decide its reaction to a child that was created or removed.
+    func childrenChanged(_ change: ChildrenChange, _ turn: Turn) {}
+
+    /// Lets the reactor decide what follows from a follower's refusal. Returns whether it asked for
+    /// anything.
+    func followerRejected(_ refusal: FollowerRefusal, _ turn: Turn) -> Bool { false }
+
     /// Lets the reactor decide its start. Returns whether it asked for anything.
     func startReactor(_ turn: Turn) -> Bool { false }
 

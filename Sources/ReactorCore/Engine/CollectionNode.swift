@@ -20,6 +20,10 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
 
     override func react(to change: ChildChange, _ turn: Turn) { parent?.react(to: change, turn) }
 
+    override func childrenChanged(_ change: ChildrenChange, _ turn: Turn) {
+        parent?.childrenChanged(change, turn)
+    }
+
     override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
         parent?.childFailed(failure, turn)
     }

@@ -10,13 +10,13 @@
 @dynamicMemberLookup
 public struct Descendant<R: Reactor> {
     /// Finds the reactor below the node of the reactor that names it.
-    let find: (AnyNode) throws(Rejection) -> Node<R>
+    let find: (AnyNode) throws(MissingNode) -> Node<R>
 
     /// A static child of this reactor, by its handle.
     public subscript<Next: Reactor>(
         dynamicMember child: KeyPath<R, ChildHandle<Next>>
     ) -> Descendant<Next> {
-        Descendant<Next> { [find] origin throws(Rejection) in
+        Descendant<Next> { [find] origin throws(MissingNode) in
             let parent = try find(origin)
             return parent.reactor[keyPath: child].node(below: parent)
         }
@@ -27,7 +27,7 @@ public struct Descendant<R: Reactor> {
         dynamicMember children: KeyPath<R, KeyedHandle<Key, Next>>
     ) -> DescendantCollection<Key, Next> {
         DescendantCollection { [find] key in
-            Descendant<Next> { origin throws(Rejection) in
+            Descendant<Next> { origin throws(MissingNode) in
                 let parent = try find(origin)
                 return try parent.reactor[keyPath: children].found(below: parent, key)
             }
@@ -46,7 +46,7 @@ public struct DescendantCollection<Key: ChildKey, R: Reactor> {
 extension ChildHandle {
     /// The child as the target of an action.
     var descendant: Descendant<R> {
-        Descendant { [self] parent throws(Rejection) in node(below: parent) }
+        Descendant { [self] parent throws(MissingNode) in node(below: parent) }
     }
 
     /// A static child of the child: see ``Descendant``.
@@ -63,14 +63,13 @@ extension ChildHandle {
 extension KeyedHandle {
     /// The child under `key`, as the target of an action.
     public subscript(key: Key) -> Descendant<R> {
-        Descendant { [self] parent throws(Rejection) in try found(below: parent, key) }
+        Descendant { [self] parent throws(MissingNode) in try found(below: parent, key) }
     }
 
-    /// The child under `key`.
-    ///
-    /// *Throws*: ``Rejection`` `NOT_FOUND`, which names the collection and the key.
-    fileprivate func found(below parent: AnyNode, _ key: Key) throws(Rejection) -> Node<R> {
+    fileprivate func found(below parent: AnyNode, _ key: Key) throws(MissingNode) -> Node<R> {
         if let found = node(below: parent, key) { return found }
-        throw .noChild(key.pathKey, in: collection(below: parent).path)
+        let collection = collection(below: parent).path
+        throw MissingNode(
+            collection.appending(key.pathKey), .noChild(key.pathKey, in: collection))
     }
 }

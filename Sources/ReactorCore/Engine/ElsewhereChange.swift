@@ -41,7 +41,7 @@ struct SentAction<Target: Reactor>: AnySentAction {
     let target: Descendant<Target>
 
     func carryOut(below node: AnyNode, _ turn: Turn) throws(Rejection) {
-        let target = try target.find(node)
+        let target = try find(from: node)
         try turn.enterSend(to: target)
         defer { turn.leaveSend() }
         do throws(Rejection) {
@@ -49,6 +49,17 @@ struct SentAction<Target: Reactor>: AnySentAction {
             try turn.checkRefusal()
         } catch {
             throw error.naming(target.path)
+        }
+    }
+
+    private func find(from node: AnyNode) throws(Rejection) -> Node<Target> {
+        do throws(MissingNode) {
+            let found = try target.find(node)
+            // A reaction may have removed the sender with all nodes below it.
+            if found.isGone { throw MissingNode(found.path) }
+            return found
+        } catch {
+            throw error.rejection
         }
     }
 }

@@ -1,10 +1,63 @@
-/// An action that the tree dispatches after the transaction that asked for it.
-struct Follower {
+/// A request to dispatch an action after the current transaction.
+struct FollowerRequest {
+    typealias Find = (Tree) throws(MissingNode) -> AnyNode
+
+    /// The node whose reactor asked, and decides what follows from a refusal.
+    var asker: AnyNode?
+    /// The target; if `find` looks for it, a node on the way there.
     var path: SlicePath
     var action: WireEmbedded
+    /// Finds a target whose type is known.
+    var find: Find?
+
+    /// The node that the action is for.
+    func target(in tree: Tree) throws(MissingNode) -> AnyNode {
+        if let find { return try find(tree) }
+        guard let node = tree.node(at: path) else { throw MissingNode(path) }
+        return node
+    }
+}
+
+/// The node of an action does not exist, or is of another type.
+struct MissingNode: Error {
+    let path: SlicePath
+    let rejection: Rejection
+
+    init(_ path: SlicePath, _ rejection: Rejection) {
+        self.path = path
+        self.rejection = rejection
+    }
+
+    init(_ path: SlicePath) {
+        self.init(path, Rejection(.notFound, "\(path): no such node"))
+    }
+}
+
+/// An action that the tree dispatches after the transaction that asked for it.
+struct Follower {
+    var request: FollowerRequest
     var origin: Origin
     /// Number of steps below the action that started the chain.
     var depth: Int
+}
+
+/// The refusal of a follower, for the reactor that dispatched it.
+public struct FollowerRefusal: Sendable {
+    /// The path that the follower was for. If no reactor is there, the path of the first node that
+    /// is missing.
+    public let path: SlicePath
+    /// The reason. An action that its target cannot read is refused as `DECODE`.
+    public let rejection: Rejection
+    let action: WireEmbedded
+
+    /// The name of the action's case; `nil` if the action is not an enum.
+    public var actionName: String? {
+        switch try? action.decode(as: WireValue.self) {
+        case .text(let name): name
+        case .map(let cases): cases.count == 1 ? cases.first?.key.text : nil
+        default: nil
+        }
+    }
 }
 
 /// The followers still to run, first in, first out.

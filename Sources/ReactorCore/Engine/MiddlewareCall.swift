@@ -83,7 +83,10 @@ final class MiddlewareRun<R: Reactor> {
     /// Makes the dispatched actions followers of the observed one.
     func end(_ path: SlicePath, _ turn: Turn) {
         isOver = true
-        for action in outlet.end() { turn.transaction.wishes.request(.follower(path, action)) }
+        for action in outlet.end() {
+            turn.transaction.wishes.request(
+                .follower(FollowerRequest(path: path, action: action)))
+        }
     }
 }
 

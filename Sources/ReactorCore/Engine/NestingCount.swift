@@ -26,9 +26,10 @@ struct NestingCount {
         return true
     }
 
-    /// Ends the innermost one.
-    mutating func leave() {
+    /// Ends the innermost one, which does not count if it `wasIdle`.
+    mutating func leave(wasIdle: Bool = false) {
         depth -= 1
+        if wasIdle { count -= 1 }
         assert(invariants())
     }
 

@@ -142,8 +142,28 @@ public final class Node<R: Reactor>: AnyNode {
     override func react(to change: ChildChange, _ turn: Turn) {
         guard turn.enterReaction(of: self) else { return }
         defer { turn.leaveReaction() }
-        let mutations = reactor.react(to: change, state: state)
+        let mutations = reactor.react(
+            to: change, state: state, context: ReactorContext(turn, self))
         if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
+    }
+
+    override func childrenChanged(_ change: ChildrenChange, _ turn: Turn) {
+        guard turn.enterReaction(of: self) else { return }
+        let mutations = reactor.childrenChanged(
+            change, state: state, context: ReactorContext(turn, self))
+        let isIdle = mutations.count == 0 && mutations.extras == nil
+        if !isIdle { commit(mutations, turn) }
+        turn.leaveReaction(wasIdle: isIdle)
+    }
+
+    override func followerRejected(_ refusal: FollowerRefusal, _ turn: Turn) -> Bool {
+        let mutations = reactor.followerRejected(
+            refusal, state: state, context: ReactorContext(turn, self))
+        if mutations.count > 0 || mutations.extras != nil {
+            commit(mutations, turn)
+            return true
+        }
+        return !turn.transaction.wishes.isEmpty
     }
 
     override func startReactor(_ turn: Turn) -> Bool { beginReactor(turn) }

@@ -106,7 +106,30 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// Decides the reaction to a child's mutation: mutations of this reactor, in the same
     /// transaction. Called only if ``isReacting`` is true. Authors usually write functions with
     /// ``Reacts(to:)``, from which the macro generates it.
+    ///
+    /// The context's caller and cause are those of the transaction. A reaction can answer deferred
+    /// replies, own keys and dispatch followers; the reply to the current action is the child's.
+    func react(
+        to change: ChildChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
     func react(to change: ChildChange, state: State) -> Mutations<Mutation>
+
+    /// Decides the reaction to a child that was created in a collection, or removed from it, by
+    /// this reactor or by a lease: mutations in the same transaction. Called after the child's own
+    /// ``start(state:)``, or after the removal. Replays do not call it, and neither does the removal
+    /// of this reactor itself.
+    func childrenChanged(
+        _ change: ChildrenChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
+
+    /// Decides what follows from the refusal of an action that this reactor dispatched, in a
+    /// transaction of its own with the follower's caller and cause. If it requests nothing, the
+    /// refusal goes to the log.
+    func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
 
     /// Decides the reaction to the end of a connection that owned keys of this reactor.
     func connectionEnded(
@@ -130,7 +153,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
     ///     static var formerNames: [String] { ["Counter"] }
     static var formerNames: [String] { get }
 
-    /// Whether to call ``react(to:state:)``; the macro sets it to true where it finds reactions.
+    /// Whether to call ``react(to:state:context:)``; the macro sets it to true where it finds reactions.
     static var isReacting: Bool { get }
 
     /// The author's number for the meaning of `reduce`: raise it when the types stay the same but
@@ -255,7 +278,22 @@ extension Reactor {
 
     public var sagas: [Saga<Self>] { [] }
 
+    @inlinable
+    public func react(
+        to change: ChildChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        react(to: change, state: state)
+    }
+
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
+
+    public func childrenChanged(
+        _ change: ChildrenChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> { .none }
+
+    public func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> { .none }
 
     public func connectionEnded(
         _ owned: OwnedKeys, state: State, context: ReactorContext<Self>

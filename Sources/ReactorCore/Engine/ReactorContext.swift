@@ -149,11 +149,58 @@ public struct ReactorContext<R: Reactor> {
     /// Dispatches an action to the node at `path` as a separate transaction, after this one is
     /// complete and before any other client's action.
     public func dispatch(_ path: SlicePath, _ action: some WireCodable) {
-        turn.transaction.wishes.request(.follower(path, WireEmbedded(action)))
+        follow(with: FollowerRequest(asker: node, path: path, action: WireEmbedded(action)))
     }
 
     /// Dispatches another action to this reactor, after this one is complete.
-    public func dispatch(_ action: R.Action) {
-        turn.transaction.wishes.request(.follower(node.path, WireEmbedded(action)))
+    public func dispatch(_ action: R.Action) { dispatch(node.path, action) }
+
+    /// Dispatches an action to a child: see ``dispatch(_:to:)-(_,Descendant<Target>)``.
+    public func dispatch<Target: Reactor>(
+        _ action: Target.Action, to child: ChildHandle<Target>
+    ) {
+        dispatch(action, to: child.descendant)
+    }
+
+    /// Dispatches an action to a reactor below this one, as a separate transaction, after this one
+    /// is complete. This transaction may still create the reactor.
+    public func dispatch<Target: Reactor>(
+        _ action: Target.Action, to target: Descendant<Target>
+    ) {
+        let node = node
+        follow(
+            with: FollowerRequest(
+                asker: node, path: node.path, action: WireEmbedded(action)
+            ) { _ throws(MissingNode) in
+                if node.isGone { throw MissingNode(node.path) }
+                return try target.find(node)
+            })
+    }
+
+    /// Dispatches an action to any reactor of the tree, such as a parent or a sibling, as a separate
+    /// transaction, after this one is complete.
+    ///
+    /// Making a path mounts the reactors on it: keep the path in a static property.
+    public func dispatch<Target: Reactor>(
+        _ action: Target.Action, to target: ReactorPath<Target>
+    ) {
+        let path = target.path
+        follow(
+            with: FollowerRequest(
+                asker: node, path: path, action: WireEmbedded(action)
+            ) { tree throws(MissingNode) in
+                guard let found = tree.node(at: path) else { throw MissingNode(path) }
+                if found is Node<Target> { return found }
+                throw MissingNode(
+                    path,
+                    Rejection(
+                        .notFound,
+                        "\(path): expected a reactor of type \(Target.self), got "
+                            + "\(found.reactorName)"))
+            })
+    }
+
+    private func follow(with request: FollowerRequest) {
+        turn.transaction.wishes.request(.follower(request))
     }
 }

@@ -110,7 +110,8 @@ extension Tree {
     @discardableResult
     func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
         turn.transaction.begin(by: .daemon, origin)
-        let isBusy = dispatch(Follower(path: path, action: action, origin: origin, depth: 0))
+        let request = FollowerRequest(path: path, action: action)
+        let isBusy = dispatch(Follower(request: request, origin: origin, depth: 0))
         runFollowers()
         return isBusy
     }
@@ -119,30 +120,43 @@ extension Tree {
     @discardableResult
     private func dispatch(_ follower: Follower) -> Bool {
         turn.transaction.begin(of: follower.origin)
-        guard let node = node(at: follower.path) else {
-            turn.complain("follower to \(follower.path): no such node")
+        let node: AnyNode
+        do throws(MissingNode) {
+            node = try follower.request.target(in: self)
+        } catch {
+            refuse(follower, at: error.path, error.rejection)
             return false
         }
         var cursor = WireCursor()
         do throws(StepFailure) {
-            try node.step(follower.action.bytes.span, &cursor, turn)
+            try node.step(follower.request.action.bytes.span, &cursor, turn)
             _ = turn.transaction.assignSequence()
             turn.settle(depth: follower.depth + 1)
             return false
         } catch {
             turn.transaction.wishes.clear()
-            turn.complain("follower to \(follower.path): \(error)")
-            if case .rejected(let rejection) = error {
-                return rejection.code == FaultCode.busy.rawValue
-            }
-            return false
+            let rejection = error.rejection
+            refuse(follower, at: node.path, rejection)
+            return rejection.code == FaultCode.busy.rawValue
         }
+    }
+
+    /// Lets the reactor that dispatched a refused follower decide what follows, in a transaction of
+    /// its own; else logs the refusal.
+    private func refuse(_ follower: Follower, at path: SlicePath, _ rejection: Rejection) {
+        let refusal = FollowerRefusal(
+            path: path, rejection: rejection, action: follower.request.action)
+        guard let asker = follower.request.asker, !asker.isGone,
+            asker.followerRejected(refusal, turn)
+        else { return turn.complain("follower to \(path): \(rejection)") }
+        _ = turn.transaction.assignSequence()
+        turn.settle(depth: follower.depth + 1)
     }
 
     private func loopText(_ follower: Follower, _ ran: Int) -> String {
         "the chain of followers from client \(follower.origin.client) ordinal "
             + "\(follower.origin.ordinal) is cut at depth \(follower.depth), \(ran) in all, "
-            + "before \(follower.path)"
+            + "before \(follower.request.path)"
     }
 
     /// Ends a connection: each reactor of which it owned a key decides its reaction, in a
@@ -344,6 +358,14 @@ extension Tree {
 }
 
 extension StepFailure {
+    /// The rejection; bytes that are no action of the reactor are one as well.
+    fileprivate var rejection: Rejection {
+        switch self {
+        case .decode(let error): Rejection(.decode, "\(error)")
+        case .rejected(let rejection): rejection
+        }
+    }
+
     /// The same failure, with the index of the action in its batch.
     fileprivate func inBatch(at index: Int) -> StepFailure {
         switch self {

@@ -8,10 +8,9 @@ extension Turn {
         for task in transaction.wishes.tasks { tree.tasks.record(task) }
         for cancellation in transaction.wishes.cancellations { tree.effects.cancel(cancellation) }
         for id in transaction.wishes.cancelled { tree.effects.cancel(id) }
-        for wish in transaction.wishes.followers {
+        for request in transaction.wishes.followers {
             followers.append(
-                Follower(
-                    path: wish.path, action: wish.action, origin: transaction.origin, depth: depth))
+                Follower(request: request, origin: transaction.origin, depth: depth))
         }
         for node in transaction.wishes.leaving { tree.forget(node) }
         record(removed: transaction.wishes.leaving, transaction.wishes.answers)
@@ -153,6 +152,8 @@ extension Turn {
         }
         child.touch(self)
         child.beginAll(self)
+        collection.childrenChanged(
+            ChildrenChange(collection: collection, key: key, isCreation: true), self)
     }
 
     /// Removes a child of a collection, in the current transaction.
@@ -170,5 +171,7 @@ extension Turn {
                 tree.remount(child)
             }
         }
+        collection.childrenChanged(
+            ChildrenChange(collection: collection, key: key, isCreation: false), self)
     }
 }

@@ -362,7 +362,8 @@ extension Turn {
         return false
     }
 
-    func leaveReaction() { nesting.reactions.leave() }
+    /// Ends a reaction; one that `wasIdle` decided nothing and does not count.
+    func leaveReaction(wasIdle: Bool = false) { nesting.reactions.leave(wasIdle: wasIdle) }
 
     /// Whether a reaction is in progress.
     var isReacting: Bool { nesting.reactions.depth > 0 }

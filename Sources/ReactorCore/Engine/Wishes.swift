@@ -14,7 +14,7 @@ struct Wishes {
     /// Answers to deferred replies.
     private(set) var answers: [Resolution] = []
     /// Actions to dispatch after the transaction.
-    private(set) var followers: [(path: SlicePath, action: WireEmbedded)] = []
+    private(set) var followers: [FollowerRequest] = []
     private(set) var ownerships: [OwnershipFact] = []
     /// Durable tasks to record.
     private(set) var tasks: [TaskFact] = []
@@ -36,7 +36,7 @@ struct Wishes {
         /// Answers an earlier action whose reply was deferred.
         case answer(Resolution)
         /// Dispatches an action after the transaction.
-        case follower(SlicePath, WireEmbedded)
+        case follower(FollowerRequest)
         case ownership(OwnershipFact)
         case task(TaskFact)
         /// Cancels a selection of effects.
@@ -56,7 +56,7 @@ struct Wishes {
         case .deferredReply: isReplyDeferred = true
         case .acceptance: isAccepted = true
         case .answer(let resolution): answers.append(resolution)
-        case .follower(let path, let action): followers.append((path, action))
+        case .follower(let request): followers.append(request)
         case .ownership(let fact): ownerships.append(fact)
         case .task(let fact): tasks.append(fact)
         case .cancellation(let cancellation): cancellations.append(cancellation)

@@ -70,6 +70,19 @@ struct Warehouse {
         return Mutations.none.also($total, .added(amount))
     }
 
+    func childrenChanged(
+        _ change: ChildrenChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        guard let bin = change.removed(in: $bins) else { return .none }
+        return [.noted("closed \(bin)")]
+    }
+
+    func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        [.noted("\(refusal.path): \(refusal.rejection.code)")]
+    }
+
     func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
         case .noted(let text): state.notes.append(text)
@@ -109,8 +122,10 @@ struct CompositionGuideTests {
         #expect(try tree.send(Action.open("nuts")) == "applied 1")
         #expect(try tree.send(Action.open("bolts")) == "applied 2")
         #expect(try tree.send(Action.store("nuts", 3)) == "applied 3")
-        #expect(try tree.send(Action.move(from: "nuts", to: "bolts", amount: 4)) == "rejected too_few")
-        #expect(try tree.send(Action.move(from: "nuts", to: "bolts", amount: 2)) == "applied 4")
+        let tooMany = Action.move(from: "nuts", to: "bolts", amount: 4)
+        #expect(try tree.send(tooMany) == "rejected too_few")
+        let some = Action.move(from: "nuts", to: "bolts", amount: 2)
+        #expect(try tree.send(some) == "applied 4")
         #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 1)
         #expect(try tree.state(of: Bin.self, "/bins/bolts").count == 2)
         #expect(try tree.state(of: Warehouse.self).notes == ["stored 3 in nuts", "moved 2"])
@@ -124,5 +139,15 @@ struct CompositionGuideTests {
         #expect(tree.revision.sequence == 3)
         #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 10)
         #expect(try tree.send(Action.close("nuts")) == "rejected not_empty")
+    }
+
+    @Test("the reactor decides what follows from a refused follower and from a removed child")
+    func hooks() throws {
+        let tree = Tree(Warehouse(), epoch: 1)
+        #expect(try tree.send(Action.restock("nuts")) == "applied 1")
+        #expect(try tree.send(Action.open("nuts")) == "applied 3")
+        #expect(try tree.send(Action.close("nuts")) == "applied 4")
+        #expect(try tree.state(of: Warehouse.self).notes == ["/: NOT_FOUND", "closed nuts"])
+        #expect(tree.turn.complaints.isEmpty)
     }
 }

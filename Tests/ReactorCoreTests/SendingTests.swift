@@ -164,6 +164,7 @@ struct Works {
     }
 }
 
+/// Drives ``ElsewhereWork``.
 @Suite("Actions sent to descendants")
 struct SendingTests {
     private typealias Action = Works.Action

@@ -1,21 +1,14 @@
 /// A request to dispatch an action after the current transaction.
 struct FollowerRequest {
-    typealias Find = (Tree) throws(MissingNode) -> AnyNode
+    /// Finds a target whose type is known, and returns the number of its node.
+    typealias Find = () throws(MissingNode) -> UInt32
 
-    /// The node whose reactor asked, and decides what follows from a refusal.
-    var asker: AnyNode?
+    /// The number of the node whose reactor asked, and decides what follows from a refusal.
+    var asker: UInt32?
     /// The target; if `find` looks for it, a node on the way there.
     var path: SlicePath
     var action: WireEmbedded
-    /// Finds a target whose type is known.
     var find: Find?
-
-    /// The node that the action is for.
-    func target(in tree: Tree) throws(MissingNode) -> AnyNode {
-        if let find { return try find(tree) }
-        guard let node = tree.node(at: path) else { throw MissingNode(path) }
-        return node
-    }
 }
 
 /// The node of an action does not exist, or is of another type.

@@ -5,7 +5,9 @@ struct NestingCount {
     /// Number in the transaction numbered `sequence`.
     private(set) var count = 0
     private var sequence: UInt64 = 0
+    /// Maximum of ``depth``; a deeper one is not admitted.
     private let depthMax: Int
+    /// Maximum of ``count``; further ones are not admitted.
     private let countMax: Int
 
     init(depthMax: Int, countMax: Int) {

@@ -149,7 +149,8 @@ public struct ReactorContext<R: Reactor> {
     /// Dispatches an action to the node at `path` as a separate transaction, after this one is
     /// complete and before any other client's action.
     public func dispatch(_ path: SlicePath, _ action: some WireCodable) {
-        follow(with: FollowerRequest(asker: node, path: path, action: WireEmbedded(action)))
+        follow(
+            with: FollowerRequest(asker: node.number, path: path, action: WireEmbedded(action)))
     }
 
     /// Dispatches another action to this reactor, after this one is complete.
@@ -170,10 +171,10 @@ public struct ReactorContext<R: Reactor> {
         let node = node
         follow(
             with: FollowerRequest(
-                asker: node, path: node.path, action: WireEmbedded(action)
-            ) { _ throws(MissingNode) in
+                asker: node.number, path: node.path, action: WireEmbedded(action)
+            ) { () throws(MissingNode) in
                 if node.isGone { throw MissingNode(node.path) }
-                return try target.find(node)
+                return try target.find(node).number
             })
     }
 
@@ -184,13 +185,13 @@ public struct ReactorContext<R: Reactor> {
     public func dispatch<Target: Reactor>(
         _ action: Target.Action, to target: ReactorPath<Target>
     ) {
-        let path = target.path
+        let (path, turn) = (target.path, turn)
         follow(
             with: FollowerRequest(
-                asker: node, path: path, action: WireEmbedded(action)
-            ) { tree throws(MissingNode) in
-                guard let found = tree.node(at: path) else { throw MissingNode(path) }
-                if found is Node<Target> { return found }
+                asker: node.number, path: path, action: WireEmbedded(action)
+            ) { () throws(MissingNode) in
+                guard let found = turn.tree.node(at: path) else { throw MissingNode(path) }
+                if found is Node<Target> { return found.number }
                 throw MissingNode(
                     path,
                     Rejection(

@@ -122,7 +122,7 @@ extension Tree {
         turn.transaction.begin(of: follower.origin)
         let node: AnyNode
         do throws(MissingNode) {
-            node = try follower.request.target(in: self)
+            node = try target(of: follower.request)
         } catch {
             refuse(follower, at: error.path, error.rejection)
             return false
@@ -141,12 +141,18 @@ extension Tree {
         }
     }
 
+    private func target(of request: FollowerRequest) throws(MissingNode) -> AnyNode {
+        let found = if let find = request.find { node(try find()) } else { node(at: request.path) }
+        guard let found else { throw MissingNode(request.path) }
+        return found
+    }
+
     /// Lets the reactor that dispatched a refused follower decide what follows, in a transaction of
     /// its own; else logs the refusal.
     private func refuse(_ follower: Follower, at path: SlicePath, _ rejection: Rejection) {
         let refusal = FollowerRefusal(
             path: path, rejection: rejection, action: follower.request.action)
-        guard let asker = follower.request.asker, !asker.isGone,
+        guard let asker = follower.request.asker.flatMap({ node($0) }),
             asker.followerRejected(refusal, turn)
         else { return turn.complain("follower to \(path): \(rejection)") }
         _ = turn.transaction.assignSequence()

@@ -29,6 +29,14 @@ public struct ReactorContext<R: Reactor> {
         return Revision(epoch: turn.epoch, sequence: turn.sequence &+ 1)
     }
 
+    /// The time of the clock that planned actions wait for: the system's in a daemon, the test's in
+    /// a ``Store`` with a clock of its own. A replay does not decide again, so a time belongs into a
+    /// mutation if the state needs it.
+    public var now: WallTime {
+        turn.askDaemon()
+        return WallTime(milliseconds: turn.tree.environment.wallClock())
+    }
+
     /// Whether a client runs the decision on its mirror, to show the result until the daemon's
     /// answer arrives. A decision that reads the caller, the cause, the revision, an id or a child
     /// is not shown. Other decisions that cannot run on a mirror call ``refusePreview()``.

@@ -20,6 +20,9 @@ public final class Caller: Sendable {
         self.pid = pid
     }
 
+    /// Whether the daemon itself is the sender, and not a client.
+    public var isDaemon: Bool { connection == 0 }
+
     /// The daemon itself, or the process of an in-process store.
     public static let daemon = Caller(connection: 0, client: 0, uid: 0, gid: 0, pid: 0)
 }

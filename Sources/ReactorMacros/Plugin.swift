@@ -5,6 +5,7 @@ import SwiftSyntaxMacros
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
         WireCodableMacro.self, WireAliasMacro.self, WireRemovedMacro.self,
+        WireInternalMacro.self,
         MemberwiseInitMacro.self, ReactorMacro.self, ReactsMacro.self, PathMacro.self,
         ReactorStateMacro.self, ReactorStateFieldMacro.self, ReactorStateMarkerMacro.self,
     ]

@@ -31,6 +31,21 @@ struct WireRemovedMacro: PeerMacro {
     }
 }
 
+/// `@WireInternal`: has no expansion; `@WireCodable` reads it.
+struct WireInternalMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        if !declaration.is(EnumCaseDeclSyntax.self) {
+            context.refuse(
+                node, "internalOnOther",
+                "@WireInternal marks actions that only the daemon sends; put it on an enum case")
+        }
+        return []
+    }
+}
+
 /// The field names in the `@WireRemoved` attributes.
 func wireRemoved(
     _ attributes: AttributeListSyntax, in context: some MacroExpansionContext

@@ -15,6 +15,8 @@ struct WireCase {
     var identifier: String
     var payload: Payload
     var aliases: [WireBytes]
+    /// Whether only the daemon sends it.
+    var isInternal: Bool
     var doc: String
 
     /// The associated values, in the order of declaration.
@@ -36,6 +38,10 @@ func wireCases(
     for member in declaration.memberBlock.members {
         guard let line = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
         let aliases = wireAliases(line.attributes, declared: line.elements.count, in: context)
+        let isInternal = line.attributes.contains { element in
+            guard case .attribute(let attribute) = element else { return false }
+            return attributeName(attribute) == "WireInternal"
+        }
         for element in line.elements {
             guard let payload = payload(of: element, in: context) else {
                 isComplete = false
@@ -45,7 +51,7 @@ func wireCases(
                 WireCase(
                     name: WireBytes(plainName(element.name)), identifier: element.name.text,
                     payload: payload, aliases: line.elements.count == 1 ? aliases : [],
-                    doc: docComment(line)))
+                    isInternal: isInternal, doc: docComment(line)))
         }
     }
     let isUnique = refuseDuplicates(

@@ -18,7 +18,24 @@ struct EnumExpansion {
                 members += record.defaultMembers
             }
         }
-        return members + [schemaMember(type, "choice", schemaCases)]
+        return members + internalMembers + [schemaMember(type, "choice", schemaCases)]
+    }
+
+    /// The members that tell the cases that only the daemon sends.
+    private var internalMembers: [Lines] {
+        let hidden = cases.filter(\.isInternal)
+        guard !hidden.isEmpty else { return [] }
+        let patterns = hidden.map { ".\($0.identifier)" }.joined(separator: ", ")
+        return [
+            block(
+                "\(type.access.hot)var isWireInternal: Swift.Bool",
+                hidden.count == cases.count
+                    ? ["true"]
+                    : ["switch self {", "case \(patterns): true", "default: false", "}"]),
+            block(
+                "\(type.access.modifier)static var wireInternalCases: [Swift.String]",
+                [stringArrayLiteral(hidden.map(\.name.text))]),
+        ]
     }
 
     /// The members of an enum without a case: the actions of a reactor that takes none.

@@ -37,6 +37,12 @@ public protocol WireCodable: WireCodableByImportingReactorFoundation {
     /// The value of an absent field of this type without a declared default; `nil` if absence is an
     /// error. Optionals return `.some(.none)`.
     static var wireAbsentValue: Self? { get }
+
+    /// Whether the value is a case with ``WireInternal()``.
+    var isWireInternal: Bool { get }
+
+    /// The names of the cases with ``WireInternal()``.
+    static var wireInternalCases: [String] { get }
 }
 
 /// The result of following a path into a value.
@@ -82,6 +88,10 @@ extension WireCodable {
     public static var wireArraySchema: WireSchema { .array(wireSchema) }
 
     @inlinable public static var wireAbsentValue: Self? { nil }
+
+    @inlinable public var isWireInternal: Bool { false }
+
+    public static var wireInternalCases: [String] { [] }
 
     /// The value's CBOR form. *Cost*: allocates.
     @inlinable
@@ -148,6 +158,19 @@ public macro WireAlias(_ names: String...) =
 @attached(peer)
 public macro WireRemoved(_ names: String...) =
     #externalMacro(module: "ReactorMacros", type: "WireRemovedMacro")
+
+/// A case of a reactor's actions that only the daemon sends: other reactors, planned actions, sagas
+/// and handles.
+///
+///     enum Action {
+///         case start
+///         @WireInternal case expire
+///     }
+///
+/// A client that sends it gets `FORBIDDEN`, and the schema that clients read does not have it.
+@attached(peer)
+public macro WireInternal() =
+    #externalMacro(module: "ReactorMacros", type: "WireInternalMacro")
 
 /// Excludes a field from the encoding. A decoded value has the field's declared default.
 ///

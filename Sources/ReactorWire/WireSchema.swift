@@ -108,6 +108,15 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 }
 
+extension WireSchema {
+    /// A choice without the cases of these names.
+    package func withoutCases(_ names: [String]) -> WireSchema {
+        guard !names.isEmpty, case .choice(var choice) = self else { return self }
+        choice.cases.removeAll { names.contains($0.name) }
+        return .choice(choice)
+    }
+}
+
 // MARK: - Coding of records
 extension WireSchema.Record {
     /// Encodes `removed` only if it has a name: so a schema without removed fields, and a

@@ -30,7 +30,9 @@ public final class Node<R: Reactor>: AnyNode {
     override var form: ReactorForm { R.form }
     override var formerNames: [String] { R.formerNames }
     package override var documentation: String { R.documentation }
-    package override var actionSchema: WireSchema { R.Action.wireSchema }
+    package override var actionSchema: WireSchema {
+        R.Action.wireSchema.withoutCases(R.Action.wireInternalCases)
+    }
     package override var mutationSchema: WireSchema { R.Mutation.wireSchema }
     package override var stateSchema: WireSchema { R.State.wireSchema }
     package override var replySchema: WireSchema? {
@@ -275,6 +277,8 @@ extension Reactor {
             throw .decode(error)
         }
         do throws(Rejection) {
+            // Constant for actions without such cases.
+            if action.isWireInternal { try node.checkInternal(action, turn) }
             try _carryOut(action, node, turn)
         } catch {
             throw .rejected(error)
@@ -322,6 +326,13 @@ extension Reactor {
 }
 
 extension Node {
+    /// Refuses an action that only the daemon sends, if a client has sent it.
+    @usableFromInline
+    func checkInternal(_ action: R.Action, _ turn: Turn) throws(Rejection) {
+        if turn.transaction.isInternal { return }
+        throw .internalAction(action, at: path)
+    }
+
     /// Applies a decision, or refuses it before anything has changed.
     @usableFromInline
     func enact(

@@ -13,6 +13,8 @@ struct Transaction {
     private(set) var cancelScope: CancelScope?
     /// Whether the current action may not defer its answer: its client waits for too many.
     private(set) var refusesWaits = false
+    /// Whether the daemon itself sends the current action.
+    private(set) var isInternal = false
     /// Whether a previewed decision read information that only the daemon has.
     private(set) var asksDaemon = false
     /// The requests besides mutations.
@@ -54,6 +56,9 @@ struct Transaction {
         cancelScope = scope
         assert(invariants())
     }
+
+    /// Sets whether the daemon itself sends the action that the tree dispatches next.
+    mutating func setInternal(_ isInternal: Bool) { self.isInternal = isInternal }
 
     mutating func refuseWaits(_ refusesWaits: Bool) { self.refusesWaits = refusesWaits }
 

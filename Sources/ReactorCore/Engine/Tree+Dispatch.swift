@@ -128,6 +128,8 @@ extension Tree {
             return false
         }
         var cursor = WireCursor()
+        turn.transaction.setInternal(true)
+        defer { turn.transaction.setInternal(false) }
         do throws(StepFailure) {
             try node.step(follower.request.action.bytes.span, &cursor, turn)
             _ = turn.transaction.assignSequence()

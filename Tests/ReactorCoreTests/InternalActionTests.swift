@@ -1,0 +1,137 @@
+import ReactorCore
+import Testing
+
+/// A reservation that its own plan ends.
+@Reactor
+private struct Seat {
+    enum Action: Equatable, Sendable {
+        case reserve(by: String)
+        case askFor(Bool)
+        @WireInternal case expire
+        @WireInternal case pass(String, Int)
+    }
+    enum Mutation: Equatable, Sendable { case noted(String) }
+    struct State: Equatable, Sendable { var notes: [String] = [] }
+
+    func mutate(
+        action: Action, state: State, context: ReactorContext<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .reserve(let name):
+            return Mutations(.noted("reserved by \(name)"))
+                .scheduling("expire", after: .seconds(60), Action.expire)
+        case .askFor(let isPassed):
+            context.dispatch(isPassed ? .pass("desk", 7) : .expire)
+            return .none
+        case .expire: return [.noted("expired")]
+        case .pass(let name, let number): return [.noted("passed to \(name) \(number)")]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .noted(let text): state.notes.append(text)
+        }
+    }
+}
+
+/// Has only actions for the daemon.
+@Reactor
+private struct Ledger {
+    enum Action: Equatable, Sendable {
+        @WireInternal case add(Int)
+        @WireInternal case clear
+    }
+    struct State: Equatable, Sendable { var sum = 0 }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .add(let amount): state.sum += amount
+        case .clear: state.sum = 0
+        }
+    }
+}
+
+@Reactor
+private struct Office {
+    @Child var seat = Seat()
+    @Child var ledger = Ledger()
+
+    enum Action: Equatable, Sendable { case pay(Int) }
+    enum Mutation: Equatable, Sendable { case paid }
+    struct State: Equatable, Sendable { var payments = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .pay(let amount): Mutations(.paid).sending(.add(amount), to: $ledger)
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.payments += 1 }
+}
+
+@Suite("Actions that only the daemon sends")
+struct InternalActionTests {
+    @Test("a client that sends one is refused, and nothing is applied")
+    func client() throws {
+        let tree = Tree(Seat(), epoch: 1)
+        #expect(try tree.send(Seat.Action.expire) == "rejected FORBIDDEN")
+        #expect(try tree.send(Seat.Action.pass("x", 1)) == "rejected FORBIDDEN")
+        #expect(
+            try tree.sendTogether([("/", Seat.Action.reserve(by: "ann")), ("/", Seat.Action.expire)])
+                == "rejected FORBIDDEN")
+        #expect(try tree.state(of: Seat.self).notes == [])
+        #expect(tree.revision.sequence == 0)
+        #expect(try tree.send(Seat.Action.reserve(by: "ann")) == "applied 1")
+    }
+
+    @Test("the refusal names the path and the case")
+    func message() throws {
+        let tree = Tree(Office(), epoch: 1)
+        let node = try #require(tree.node(at: try SlicePath("/ledger")))
+        let result = tree.dispatch(
+            to: node, Ledger.Action.add(1).wireBytes().span, by: .connection(1), ordinal: 1)
+        guard case .failed(.rejected(let rejection)) = result else {
+            Issue.record("expected a rejection, got \(result)")
+            return
+        }
+        #expect(rejection == Rejection(.forbidden, "/ledger: only the daemon sends \"add\""))
+    }
+
+    @Test("followers and parents send them, and a client is refused again afterwards")
+    func daemon() throws {
+        let tree = Tree(Office(), epoch: 1)
+        #expect(try tree.send(Seat.Action.askFor(true), to: "/seat") == "applied 1")
+        #expect(try tree.send(Seat.Action.askFor(false), to: "/seat") == "applied 3")
+        #expect(try tree.state(of: Seat.self, "/seat").notes == ["passed to desk 7", "expired"])
+        #expect(try tree.send(Seat.Action.expire, to: "/seat") == "rejected FORBIDDEN")
+        #expect(try tree.send(Office.Action.pay(3)) == "applied 5")
+        #expect(try tree.state(of: Ledger.self, "/ledger").sum == 3)
+        #expect(try tree.send(Ledger.Action.clear, to: "/ledger") == "rejected FORBIDDEN")
+    }
+
+    @Test("the schema for clients does not have them, and the author's type has")
+    func schema() throws {
+        let tree = Tree(Office(), epoch: 1)
+        let seat = try #require(tree.node(at: try SlicePath("/seat")))
+        guard case .choice(let choice) = seat.actionSchema else {
+            Issue.record("no choice: \(seat.actionSchema)")
+            return
+        }
+        #expect(choice.cases.map(\.name) == ["reserve", "askFor"])
+        #expect(Seat.Action.wireInternalCases == ["expire", "pass"])
+        #expect(Seat.Action.pass("x", 1).isWireInternal && !Seat.Action.askFor(true).isWireInternal)
+        let ledger = try #require(tree.node(at: try SlicePath("/ledger")))
+        #expect(ledger.actionSchema == .choice(.init(name: "Ledger.Action", cases: [])))
+        #expect(Ledger.Action.clear.isWireInternal)
+    }
+
+    @Test("a mirror does not preview one")
+    func preview() throws {
+        let preview = Preview(Seat())
+        #expect(throws: Rejection(.forbidden, "/: only the daemon sends \"expire\"")) {
+            try preview.apply(.expire)
+        }
+        #expect(preview.state.notes == [])
+    }
+}

@@ -69,6 +69,11 @@ struct ReactorRule {
             whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
             mayLackAction: true, result: "Mutations", isCommonWord: true),
         ReactorRule(
+            name: "sagaFailed", forms: ["(_:state:)"],
+            remedy: "func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation>",
+            whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
+            result: "Mutations"),
+        ReactorRule(
             name: "childFailed", forms: ["(_:state:)"],
             remedy: "func childFailed(_ failure: ChildFailure, state: State) "
                 + "-> Mutations<Mutation>",

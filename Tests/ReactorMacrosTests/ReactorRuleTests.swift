@@ -181,6 +181,12 @@ struct ReactorRuleTests {
                 6, 21,
                 "childFailed(_:) would never be called; write func childFailed(_ failure: "
                     + "ChildFailure, state: State) -> Mutations<Mutation>"))
+        expectDiagnostics(
+            reactor("func sagaFailed(_ failure: SagaFailure)\(result)"),
+            told(
+                6, 20,
+                "sagaFailed(_:) would never be called; write func sagaFailed(_ failure: "
+                    + "SagaFailure, state: State) -> Mutations<Mutation>"))
         expectFix(
             "func shouldCancel(_ current: Action, _ next: Action) -> Bool { true }", 22,
             "shouldCancel(_:_:) would never be called; write \(cancel)",
@@ -207,6 +213,9 @@ struct ReactorRuleTests {
                 ) -> Mutations<Mutation> { .none }
                 func childFailed(
                     _ failure: ChildFailure, state: State
+                ) -> Mutations<Mutation> { .none }
+                func sagaFailed(
+                    _ failure: SagaFailure, state: State
                 ) -> Mutations<Mutation> { .none }
                 func shouldCancel(current: Action, upcoming: Action) -> Bool { true }
                 """))

@@ -26,7 +26,8 @@
 /// writes them without `override`: ``Reactor/mutate(action:state:context:)``,
 /// ``Reactor/connectionEnded(_:state:context:)``, ``Reactor/middleware``,
 /// ``Reactor/react(to:state:context:)``, ``Reactor/childrenChanged(_:state:context:)``,
-/// ``Reactor/followerRejected(_:state:context:)``.
+/// ``Reactor/followerRejected(_:state:context:)``, ``Reactor/sagas``,
+/// ``Reactor/sagaFailed(_:state:)``.
 ///
 /// The base class does not conform to ``Reactor``, only its subclass does, so that the types are
 /// known where the rules run.

@@ -20,6 +20,8 @@ final class EffectRunner {
     private(set) var lastNumber: UInt64 = 0
     /// Number of dropped emissions of ended effects.
     private(set) var lateEmissions: UInt64 = 0
+    /// What became of the failed sagas.
+    private(set) var sagaCounts = SagaCounts()
     /// Maximum effects at a time, including cancelled ones that have not ended.
     private(set) var countMax = CoreLimits.effectsMax
     /// Whether durable effects wait for capacity as well.
@@ -40,8 +42,18 @@ final class EffectRunner {
         weighRoom()
     }
 
-    /// Continues the numbers of `former`, so that its late emissions match no new effect.
-    func succeed(_ former: EffectRunner) { lastNumber = former.lastNumber }
+    /// Continues the counters and the numbers of `former`, so that its late emissions match no new
+    /// effect.
+    func succeed(_ former: EffectRunner) {
+        lastNumber = former.lastNumber
+        sagaCounts = former.sagaCounts
+    }
+
+    /// Counts a restart of a failed saga.
+    func countRestart() { sagaCounts.restarts &+= 1 }
+
+    /// Counts a saga that failed too often.
+    func countGivenUp() { sagaCounts.givenUp &+= 1 }
 
     // MARK: Requests
 
@@ -169,13 +181,31 @@ final class EffectRunner {
     ) -> EffectID? {
         guard let id = admit(node) else { return nil }
         list(RunningEffect(origin: origin, sequence: 0), as: id)
+        run(job, after: pause, as: id, for: node)
+        return id
+    }
+
+    /// Runs `job` after `pause`, once there is room, unless `node` is gone by then. It cannot be
+    /// refused.
+    func postpone<R: Reactor>(
+        _ job: @escaping () -> Void, by pause: Duration, for node: Node<R>
+    ) {
+        let id = newID(of: node)
+        list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
+        start(id) { [self] in
+            if running[id] != nil { run(job, after: pause, as: id, for: node) }
+        }
+    }
+
+    private func run<R: Reactor>(
+        _ job: @escaping () -> Void, after pause: Duration, as id: EffectID, for node: Node<R>
+    ) {
         jobs[id] = job
         let (clock, post) = (environment.clock, environment.post)
         launch(id, on: node, raising: Flag()) {
             try await clock.sleep(for: pause)
             post { tree in tree.effects.finishJob(id) }
         }
-        return id
     }
 
     private func finishJob(_ id: EffectID) {
@@ -241,6 +271,14 @@ final class EffectRunner {
         guard running[id] != nil else { return }
         listOrphan(id)
         fail(id, failure, of: type, nil)
+    }
+
+    /// Ends a saga whose forks may still be ending. Returns false if it had ended before.
+    func endEarly(_ id: EffectID) -> Bool {
+        guard running[id] != nil else { return false }
+        listOrphan(id)
+        end(id)
+        return true
     }
 
     private func fail<R: Reactor>(

@@ -116,13 +116,31 @@ extension Node {
     func fail(_ failure: any Error, _ cause: R.Action?, origin: Origin, _ turn: Turn) {
         turn.transaction.begin(by: .daemon, origin)
         let mutations = reactor.error(failure, action: cause, state: state)
-        if mutations.count > 0 || mutations.extras != nil {
-            commit(mutations, turn, cause: cause)
-            turn.tree.finishEmission()
-        } else {
-            setFault("\(failure)")
-            parent?.childFailed(ChildFailure(child: self, error: failure), turn)
-        }
+        if !commitReaction(mutations, cause, turn) { passOn(failure, turn) }
+    }
+
+    /// Lets the reactor decide its reaction to the end of one of its sagas, and its parent if the
+    /// reactor does nothing and the saga does not start again.
+    func sagaFailed(_ failure: SagaFailure, _ turn: Turn) {
+        turn.transaction.begin(by: .daemon, .daemon)
+        let mutations = reactor.sagaFailed(failure, state: state)
+        if commitReaction(mutations, nil, turn) || failure.restartsAfter != nil { return }
+        passOn(failure.error, turn)
+    }
+
+    /// Commits a reaction to an error. Returns false if it is empty.
+    private func commitReaction(
+        _ mutations: Mutations<R.Mutation>, _ cause: R.Action?, _ turn: Turn
+    ) -> Bool {
+        guard mutations.count > 0 || mutations.extras != nil else { return false }
+        commit(mutations, turn, cause: cause)
+        turn.tree.finishEmission()
+        return true
+    }
+
+    private func passOn(_ failure: any Error, _ turn: Turn) {
+        setFault("\(failure)")
+        parent?.childFailed(ChildFailure(child: self, error: failure), turn)
     }
 
     // MARK: Mutations from elsewhere

@@ -77,6 +77,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation>
 
+    /// Decides the reaction to the end of one of ``sagas`` by an error, whether the saga starts
+    /// again or not. By default, it calls ``error(_:action:state:)``.
+    func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation>
+
     /// Decides the reaction to an error of a child to which the child itself did not react.
     func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation>
 
@@ -261,6 +265,10 @@ extension Reactor {
     public func error(
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { .none }
+
+    public func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation> {
+        error(failure.error, action: nil, state: state)
+    }
 
     public func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation> { .none }
 

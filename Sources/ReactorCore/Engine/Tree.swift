@@ -289,6 +289,9 @@ extension Tree {
     /// Number of dropped emissions of cancelled effects.
     package var lateEmissions: UInt64 { effects.lateEmissions }
 
+    /// What became of the failed sagas of reactors.
+    package var sagaCounts: SagaCounts { effects.sagaCounts }
+
     /// Starts the tasks that were recorded before the tree was opened, once the current turn is
     /// committed.
     package func resumeTasks() { tasks.resume() }

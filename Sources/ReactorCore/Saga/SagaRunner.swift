@@ -53,53 +53,70 @@ final class SagaRunner: TreePart {
         // Sequence 0: no transaction asked for it, and none waits for its end.
         effects.list(RunningEffect(origin: .daemon, sequence: 0), as: id)
         _ = retainBroker(of: node)
-        launch(scope, id, on: node, start)
+        launch(scope, id, on: node, nil, start)
     }
 
     /// Starts one of the reactor's own sagas once the current transaction is committed.
-    func startSaga<R: Reactor>(
-        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, of node: Node<R>
-    ) {
-        let id = effects.newID(of: node)
-        effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
-        // Retained now: an action right after this one is decided before this one is committed.
-        _ = retainBroker(of: node)
+    func startSaga<R: Reactor>(_ run: SagaRun<R>, of node: Node<R>) {
+        let id = listSaga(of: node)
         turn.whenCommitted { [self] in
-            effects.start(id) { [self] in startSaga(body, id, of: node) }
+            effects.start(id) { [self] in startSaga(run, id, of: node) }
         } orElse: { [self, number = node.number] in
             effects.end(id)
             releaseBroker(of: number, R.self)
         }
     }
 
-    private func startSaga<R: Reactor>(
-        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, _ id: EffectID,
-        of node: Node<R>
-    ) {
+    /// Starts one of the reactor's own sagas again, once there is room.
+    private func restartSaga<R: Reactor>(_ run: SagaRun<R>, of number: UInt32) {
+        guard let node = nodes[number] as? Node<R> else { return }
+        effects.countRestart()
+        let id = listSaga(of: node)
+        effects.start(id) { [self] in startSaga(run, id, of: node) }
+    }
+
+    private func listSaga<R: Reactor>(of node: Node<R>) -> EffectID {
+        let id = effects.newID(of: node)
+        effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
+        // Retained now: an action right after this one is decided before this one is committed.
+        _ = retainBroker(of: node)
+        return id
+    }
+
+    private func startSaga<R: Reactor>(_ run: SagaRun<R>, _ id: EffectID, of node: Node<R>) {
         guard effects.running[id] != nil, !node.isGone else {
             effects.end(id)
             return releaseBroker(of: node.number, R.self)
         }
         let scope = SagaScope.top(in: runtime)
         let context = context(of: scope, on: node)
-        launch(scope, id, on: node) {
-            scope.start { try await body(context) }
+        var run = run
+        run.begin(at: runtime.clock.now)
+        launch(scope, id, on: node, run) { [run] in
+            scope.start { try await run.body(context) }
         }
     }
 
-    /// Starts a registered saga, whose broker is retained.
+    /// Starts a registered saga, whose broker is retained; `run` is one of the reactor's own.
     private func launch<R: Reactor>(
-        _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ start: () -> Void
+        _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ run: SagaRun<R>?,
+        _ start: () -> Void
     ) {
         let post = post
         let number = node.number
         scope.whenDecided { end in
             guard case .failed(let error) = end else { return }
             // Its forks may still be ending.
-            post { tree in tree.effects.failEarly(id, error, of: R.self) }
+            post { tree in
+                guard let run else { return tree.effects.failEarly(id, error, of: R.self) }
+                SagaRunner.of(tree).failed(run, id, error)
+            }
         }
         scope.whenRunFails { error, cause in
-            post { tree in SagaRunner.of(tree).runFailed(number, error, of: R.self, cause) }
+            post { tree in
+                SagaRunner.of(tree).runFailed(
+                    number, error, of: R.self, cause, in: run?.title ?? "a saga")
+            }
         }
         scope.whenOver {
             post { tree in
@@ -111,20 +128,39 @@ final class SagaRunner: TreePart {
         start()
     }
 
+    // MARK: Failures
+
+    /// Handles the failure of one of a reactor's own sagas: logs it, plans the next run, and
+    /// informs the reactor.
+    private func failed<R: Reactor>(_ run: SagaRun<R>, _ id: EffectID, _ error: any Error) {
+        guard effects.endEarly(id), let node = nodes[id.node] as? Node<R> else { return }
+        var run = run
+        let failure = run.fail(error, at: runtime.clock.now)
+        turn.complain("\(node.path): \(run.report(failure))")
+        if let pause = failure.restartsAfter {
+            effects.postpone({ [self, run] in restartSaga(run, of: id.node) }, by: pause, for: node)
+        } else if run.restart != .never {
+            effects.countGivenUp()
+        }
+        node.sagaFailed(failure, turn)
+    }
+
+    /// Handles the failure of a handler's run: logs it and informs the reactor, and ends nothing
+    /// else.
+    private func runFailed<R: Reactor>(
+        _ number: UInt32, _ error: any Error, of type: R.Type, _ cause: (any Sendable)?,
+        in title: String
+    ) {
+        guard let node = nodes[number] as? Node<R> else { return }
+        turn.complain("\(node.path): a run of a handler of \(title) failed: \(error)")
+        node.fail(error, cause as? R.Action, origin: .daemon, turn)
+    }
+
     /// The context of a top-level saga.
     private func context<R: Reactor>(of scope: SagaScope, on node: Node<R>) -> SagaContext<R> {
         let position = SagaPosition(broker(of: node).log)
         scope.adopt(position)
         return SagaContext(host: TreeSagaHost(node, self), scope: scope, position: position)
-    }
-
-    /// Handles the failure of a handler's run: informs the reactor, and ends nothing else.
-    private func runFailed<R: Reactor>(
-        _ number: UInt32, _ error: any Error, of type: R.Type, _ cause: (any Sendable)?
-    ) {
-        guard let node = nodes[number] as? Node<R> else { return }
-        turn.report(.effectFailed(error, of: .daemon))
-        node.fail(error, cause as? R.Action, origin: .daemon, turn)
     }
 
     // MARK: Brokers
@@ -271,9 +307,21 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
 
 // MARK: - Sagas of authors
 extension Saga {
-    /// Makes a saga of its function.
+    /// Makes a saga of its function; it does not start again after an error.
     public init(_ body: @escaping @Sendable (SagaContext<R>) async throws -> Void) {
-        self.init(begin: { node, tree in SagaRunner.of(tree).startSaga(body, of: node) })
+        self.init("", body)
+    }
+
+    /// Makes a saga with a name for the log, and says whether it starts again after an error.
+    ///
+    /// A new run begins with the function's first line, and sees the actions from its start on: a
+    /// saga reads from the state what it has to know of the time before.
+    public init(
+        _ name: String, restart: SagaRestart = .never,
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void
+    ) {
+        let run = SagaRun(name, restart, body)
+        self.init(begin: { node, tree in SagaRunner.of(tree).startSaga(run, of: node) })
     }
 }
 

@@ -46,6 +46,47 @@ struct Library {
     }
 }
 
+@Reactor
+struct NewsFeed {
+    enum Action: Equatable { case arrived(Int) }
+    enum Mutation: Equatable {
+        case arrived(Int)
+        case lost(String)
+    }
+    struct State: Equatable {
+        var last = 0
+        var problem: String?
+    }
+
+    let numbers: @Sendable (_ after: Int) -> AsyncThrowingStream<Int, any Error>
+
+    var sagas: [Saga<Self>] {
+        [
+            Saga("feed", restart: .backoff(most: .seconds(10), giveUpAfter: 20)) { [numbers] saga in
+                let last = try await saga.select(\.last)
+                for try await number in numbers(last) { try await saga.put(.arrived(number)) }
+            }
+        ]
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .arrived(let number): [.arrived(number)]
+        }
+    }
+
+    func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation> {
+        failure.restartsAfter == nil ? [.lost("\(failure.error)")] : .none
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .arrived(let number): state.last = number
+        case .lost(let problem): state.problem = problem
+        }
+    }
+}
+
 @Suite("guide: sagas")
 struct SagasGuideTests {
     private let bench = StoreBench(Library(books: { ["\($0), the book"] }))
@@ -72,6 +113,23 @@ struct SagasGuideTests {
         bench.advance(by: .seconds(10))
         #expect(bench.state.log.last == #"remind("b")"#)
         #expect(!bench.state.log.contains(#"remind("a")"#))
+    }
+
+    @Test("a feed that breaks off is read again, from the last number on")
+    func feed() throws {
+        let bench = StoreBench(
+            NewsFeed(numbers: { last in
+                AsyncThrowingStream { input in
+                    for number in last + 1...last + 2 { input.yield(number) }
+                    input.finish(throwing: Broken())
+                }
+            }))
+        bench.settle()
+        #expect(bench.state.last == 2)
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.state.last == 4 && bench.state.problem == nil)
+        bench.advance(by: .seconds(60))
+        #expect(bench.state.last > 10)
     }
 
     @Test("F35: a loop of takes handles actions that arrived while it was busy")

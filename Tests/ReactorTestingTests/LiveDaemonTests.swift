@@ -137,6 +137,17 @@ struct RunningDaemonTests {
         #expect(running.mirror.state.history == [4, 1, 10, 1])
     }
 
+    @Test("the counters of a running daemon include the restarts of its failed sagas")
+    func restarts() async throws {
+        let daemon = try LiveDaemon(Restarting())
+        let client = try await Client.connect(to: daemon.path)
+        let mirror = try await client.mirror(Restarting.self, at: "/")
+        for await state in mirror.states() where state.runs == 3 { break }
+        let counters = try await client.stats()
+        #expect(counters["sagaRestarts"] == 2 && counters["sagasGivenUp"] == 0)
+        client.close()
+    }
+
     @Test("a saga started in whenOpen receives clients' actions, and clients see its puts")
     func saga() async throws {
         let running = try await Running { counter in
@@ -157,4 +168,25 @@ struct RunningDaemonTests {
             try LiveDaemon(Counter()) { _ = try $0.reactor(Search.self) }
         }
     }
+}
+
+/// A reactor whose saga fails in its first two runs, and then waits.
+@Reactor
+struct Restarting {
+    enum Action: Equatable { case ran }
+    struct State: Equatable { var runs = 0 }
+
+    var sagas: [Saga<Self>] {
+        [
+            Saga("restarting", restart: .backoff(first: .zero)) { saga in
+                try await saga.put(.ran)
+                if try await saga.select(\.runs) < 3 { throw BrokenRun() }
+                _ = try await saga.take()
+            }
+        ]
+    }
+
+    func reduce(state: inout State, mutation: Action) { state.runs += 1 }
+
+    struct BrokenRun: Error {}
 }

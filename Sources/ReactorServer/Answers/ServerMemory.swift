@@ -110,6 +110,8 @@ struct ServerMeter {
         all["shrinkOnly"] = chronicle.admission == .shrinking ? 1 : 0
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
+        all["sagaRestarts"] = tree.sagaCounts.restarts
+        all["sagasGivenUp"] = tree.sagaCounts.givenUp
         all["snapshotBytes"] = UInt64(memory.snapshotBytes)
         all["ringBytes"] = UInt64(memory.ringBytes)
         all["keptBytes"] = UInt64(memory.keptBytes)

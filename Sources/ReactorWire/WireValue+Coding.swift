@@ -178,7 +178,9 @@ extension WireValue {
         return isDifferent
     }
 
-    private static func change(
+    /// Reads the next change of a patch: the new value at a path of at least one key, or `nil` for
+    /// its removal.
+    package static func change(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> (path: [WireKey], value: WireValue?) {
         let start = cursor.offset
@@ -197,7 +199,7 @@ extension WireValue {
 
     /// Sets or removes the value at `path`. Returns whether it changed, or `nil` if the value has
     /// no map at the path.
-    private mutating func set(_ value: WireValue?, at path: ArraySlice<WireKey>) -> Bool? {
+    package mutating func set(_ value: WireValue?, at path: ArraySlice<WireKey>) -> Bool? {
         guard let key = path.first, case .map(var map) = self else { return nil }
         // A second reference to the map would make the change copy it.
         self = .null

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ReactorClient
+import ReactorWire
 
 /// `reactorctl watch`: prints a slice's state now and after every change.
 struct WatchCommand: AsyncParsableCommand {
@@ -20,6 +21,13 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("End after so many lines.", valueName: "n"))
     var count: Int?
 
+    @Flag(
+        name: .long,
+        help: ArgumentHelp(
+            "After the first line, print only what changed.",
+            discussion: "A line has a JSON merge patch as its state: null for a removed key."))
+    var changes = false
+
     mutating func validate() throws {
         if let count, count < 1 { throw ValidationError("--count \(count): expected 1 or more") }
     }
@@ -29,10 +37,12 @@ struct WatchCommand: AsyncParsableCommand {
         let report = ConnectionReport.start(client)
         defer { report.cancel() }
         var left = count ?? .max
+        var last: WireValue??
         Output.watchReader { Glibc.exit(0) }
         do {
             for try await (revision, value) in client.watch(path) {
-                try Output.line(stateLine(revision, value))
+                guard let shown = difference(value, from: &last) else { continue }
+                try Output.line(stateLine(revision, shown))
                 left -= 1
                 if left == 0 { break }
             }
@@ -43,6 +53,17 @@ struct WatchCommand: AsyncParsableCommand {
         // Before the client ends its connection itself, which is no loss.
         report.cancel()
         client.close()
+    }
+
+    /// The state to print: the value, or with `--changes` its difference from the last one. Returns
+    /// `nil` if there is none.
+    private func difference(
+        _ value: WireValue?, from last: inout WireValue??
+    ) -> WireValue?? {
+        guard changes else { return value }
+        defer { last = value }
+        guard case .some(.some(let old)) = last, let value else { return value }
+        return value.mergePatch(from: old).map { .some($0) }
     }
 }
 

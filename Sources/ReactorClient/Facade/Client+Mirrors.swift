@@ -104,6 +104,58 @@ extension Client {
         return hold
     }
 
+    // MARK: Collections
+
+    /// Mirrors all present and future children of the collection at `path`, which are reactors of
+    /// type `type` with keys of type `Key`; returns once their states are known. The same path and
+    /// types give the same object while a reference to it exists; with the last reference the
+    /// client stops following the collection.
+    ///
+    /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if another node, or a
+    /// collection of another reactor, is at the path; ``ClientError/incompatible(path:_:)``, which
+    /// names the child, if a child's state or key cannot be read.
+    public func collection<Key: KeyedKey, R: Reactor>(
+        _ type: R.Type, keys: Key.Type = WireKey.self, at path: String
+    ) async throws(ClientError) -> MirrorCollection<Key, R> {
+        let port = port
+        let hold = try await node(at: path)
+        return try await ask { client, then in
+            client.collection(at: path, port: port, hold, then: then)
+        }
+    }
+
+    /// Mirrors all children of the collection behind a property:
+    ///
+    ///     let build = ReactorPath(Shop.self).child(\.$projects, "build")
+    ///     let runs = try await client.collection(\.$runs, of: build)
+    public func collection<Parent: Reactor, R: Reactor>(
+        _ property: any KeyPath<Parent, KeyedHandle<R>> & Sendable, of parent: ReactorPath<Parent>
+    ) async throws(ClientError) -> MirrorCollection<WireKey, R> {
+        try await collection(R.self, at: parent.collection(property).description)
+    }
+
+    /// Lends the states of a collection and of mirrors of this client, all at one revision.
+    ///
+    /// *Traps*: with mirrors of different clients.
+    public func read<Key: KeyedKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
+        _ collection: MirrorCollection<Key, R>, _ mirrors: repeat Mirror<each Other>,
+        in body: (
+            CollectionStates<Key, R.State>, repeat (each Other).State
+        ) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let shared = collection.shared
+        for owner in repeat (each mirrors).shared {
+            precondition(owner === shared, "mirrors of different clients share no revision")
+        }
+        let (children, states) = shared.lock.withLock {
+            (
+                collection.shown.whileLocked { $0.states },
+                (repeat (each mirrors).replica.whileLocked { $0.shown })
+            )
+        }
+        return try body(children, repeat each states)
+    }
+
     // MARK: Leases
 
     /// Leases the child at `path`, a key in a collection whose children are leased, and mirrors it.

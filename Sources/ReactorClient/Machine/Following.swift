@@ -204,8 +204,21 @@ extension Following {
             id, subscribed.start, isContinued: isContinued, isLagging: isLagging, at: revision)
         slices[id] = subscription
         moveMismatched(subscription, subscribed)
-        for sink in subscription.sinks { sink.granted(id, of: subscribed.reactor, epoch: epoch) }
+        for sink in subscription.sinks {
+            if let error = sink.refuse(subscribed.reactor, at: subscription.path) {
+                end(sink, error)
+            } else {
+                sink.granted(id, of: subscribed.reactor, epoch: epoch)
+            }
+        }
         return isAwaited
+    }
+
+    /// Ends one sink of a slice that others may follow.
+    private mutating func end(_ sink: any SliceSink, _ error: ClientError) {
+        leave(sink)
+        sink.discard()
+        effects.ended.append((sink, error))
     }
 
     /// Switches mirrors to value mode if they cannot follow mutations: their types differ from the
@@ -393,12 +406,10 @@ extension Following {
                 touch(sink)
             } catch {
                 // A replica has the daemon's types, so the bytes are at fault.
-                guard subscription.mode == .value, !isPatch else {
+                guard subscription.mode == .value, !isPatch || sink.isMismatched else {
                     return try giveUp(subscription, error)
                 }
-                leave(sink)
-                sink.discard()
-                effects.ended.append((sink, sink.explain(error, at: subscription.path)))
+                end(sink, sink.explain(error, at: subscription.path))
             }
         }
     }

@@ -264,6 +264,12 @@ protocol SliceSink: AnyObject {
     /// Receives the grant of the slice: its number `slice`, and `reactor`, the daemon's name for
     /// the type of the node there.
     func granted(_ slice: UInt32, of reactor: String, epoch: UInt64)
+    /// The error that ends the sink if the daemon has a reactor at `path` that the sink cannot
+    /// show: `reactor` is the daemon's name for its type. `nil` if it can.
+    func refuse(_ reactor: String, at path: String) -> ClientError?
+    /// Whether the last patch could not be read for a reason that another value does not cure: the
+    /// sink's types differ from the daemon's.
+    var isMismatched: Bool { get }
     /// The error for a value at `path` that cannot be read.
     func explain(_ error: WireError, at path: String) -> ClientError
     /// Reads the slice's whole state or value; `isAbsent` if there is no node at its path.
@@ -295,6 +301,8 @@ extension SliceSink {
     func containsOwn(upTo ordinal: UInt64) {}
     func setMode(_ mode: SubscriptionMode) {}
     func checksum() -> UInt64? { nil }
+    func refuse(_ reactor: String, at path: String) -> ClientError? { nil }
+    var isMismatched: Bool { false }
     func explain(_ error: WireError, at path: String) -> ClientError {
         .incompatible(path: path, error)
     }

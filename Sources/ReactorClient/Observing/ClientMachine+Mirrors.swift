@@ -38,6 +38,27 @@ extension ClientMachine {
         follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 
+    /// Follows the collection of reactors `R` at `path`, held by `hold`; `completion` is called once
+    /// its children are known. The same path and types give the same object while a reference to it
+    /// exists.
+    package func collection<Key: KeyedKey, R: Reactor>(
+        at path: String, port: ActionPort?, _ hold: NodeHold?,
+        then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void
+    ) {
+        let path = Self.canonical(path)
+        if let hold,
+            let error = CollectionSink<Key, R>.refusal(of: reactorName(of: hold.node), at: path)
+        {
+            return completion(.failure(error))
+        }
+        let known = following.value.first(at: path) { sink in
+            (sink as? CollectionSink<Key, R>).flatMap { $0.collection == nil ? nil : $0 }
+        }
+        if let known, known.found.whenReady(completion) { return }
+        let collection = MirrorCollection<Key, R>(at: path, on: shared, port, hold)
+        follow(path, .value, CollectionSink(collection, then: completion))
+    }
+
     /// Ends the watch that began under `id`.
     func leave(watch id: UInt64) {
         let sink = following.value.first { ($0 as? WatchSink).flatMap { $0.id == id ? $0 : nil } }

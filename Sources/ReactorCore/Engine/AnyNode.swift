@@ -127,6 +127,9 @@ public class AnyNode {
     package var isCollection: Bool { false }
     /// Name of the reactor's type.
     package final var reactorName: String { form.name }
+    /// The name that clients receive: ``reactorName``, or for a collection also that of its
+    /// children's type.
+    package var describedName: String { reactorName }
     /// Name and fingerprint of the reactor.
     var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
     /// Earlier names of the reactor's type.

@@ -64,6 +64,16 @@ public struct ReactorPath<Target: Reactor>: Sendable {
         }
     }
 
+    /// The path of the collection behind a property such as `\.$rooms`.
+    package func collection<Next: Reactor>(
+        _ property: any KeyPath<Target, KeyedHandle<Next>> & Sendable
+    ) -> SlicePath {
+        let mounted = mount()
+        let here = mounted.node.path.components.count
+        let collection = mounted.node.reactor[keyPath: property].collection(below: mounted.node)
+        return SlicePath(path.components + collection.path.components.dropFirst(here))
+    }
+
     private func step<Next: Reactor>(
         _ find: @escaping @Sendable (Mounted) -> Node<Next>
     ) -> ReactorPath<Next> {

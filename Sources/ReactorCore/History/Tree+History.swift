@@ -93,7 +93,7 @@ extension Tree {
         for node in nodes.order {
             // Cached, since Swift builds the name of a type at each request.
             let type = ObjectIdentifier(type(of: node))
-            let name = names[type] ?? node.reactorName
+            let name = names[type] ?? node.describedName
             names[type] = name
             entries.append((node.path, name, node.sequence))
         }

@@ -28,6 +28,43 @@ enum ComposedValue {
     }
 }
 
+/// Reads the states of reactors of type `R` from composed values, without the values of the nodes
+/// below.
+///
+/// *Place*: a client that follows a collection reads each child's state with it.
+package struct ComposedState<R: Reactor>: Sendable {
+    /// The names of the children of `R`; `nil` if it has none.
+    private let names: Set<WireKey>?
+
+    /// Collects the children that ``Reactor/childPaths(_:)`` lists.
+    package init() {
+        let names = Set(
+            PathTable<R>().allPaths.compactMap { path in
+                path.components.count == 1 ? path.components[0] : nil
+            })
+        self.names = names.isEmpty ? nil : names
+    }
+
+    /// The name that clients receive for a collection of such reactors.
+    package static var collectionName: String { "collection of \(R.reactorName)" }
+
+    /// Whether the values at `name` in a composed value are those of another node.
+    package func isChild(_ name: WireKey) -> Bool { names?.contains(name) ?? false }
+
+    /// The reactor's own encoded state, extracted from its composed value.
+    package func own(_ composed: [UInt8]) throws(WireError) -> [UInt8] {
+        guard let names else { return composed }
+        return try ComposedValue.own(composed.span, without: names, R.State.wireSchema)
+    }
+
+    /// The encoded values of a collection's children, by key.
+    package static func children(
+        of collection: Span<UInt8>
+    ) throws(WireError) -> [(key: WireKey, value: [UInt8])] {
+        try AnyNode.entries(of: collection)
+    }
+}
+
 extension WireSchema {
     /// Whether a value of this shape may be a map with the key `name`.
     fileprivate func mayHave(_ name: WireKey) -> Bool {

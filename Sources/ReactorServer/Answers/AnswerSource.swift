@@ -47,7 +47,7 @@ struct AnswerSource {
     /// A node's actions and state, without the names of its children.
     private func describe(_ node: AnyNode) -> NodeDescription {
         NodeDescription(
-            path: node.path.description, reactor: node.reactorName, doc: node.documentation,
+            path: node.path.description, reactor: node.describedName, doc: node.documentation,
             fingerprint: node.fingerprint, action: node.actionSchema, state: node.stateSchema,
             mutation: node.mutationSchema, reply: node.replySchema, children: [])
     }

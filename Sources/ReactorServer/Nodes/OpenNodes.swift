@@ -35,7 +35,8 @@ final class OpenNodes {
             let node = try find(request.path, at: header.id)
             put(node, at: Int(header.id), of: connection)
             let opened = Opened(
-                reactor: node.reactorName, fingerprint: node.fingerprint, sequence: node.sequence)
+                reactor: node.describedName, fingerprint: node.fingerprint,
+                sequence: node.sequence)
             delivery.reply(to: connection) { writer in
                 let frame = writer.beginFrame(.opened, id: header.id, number: header.number)
                 opened.encode(into: &writer)

@@ -143,7 +143,7 @@ extension Subscriptions {
         if request.patches { slice.expectPatches() }
         if start == .snapshot { connection.outlet.value.fallBehind() }
         let subscribed = Subscribed(
-            start: start, reactor: node.reactorName, fingerprint: node.fingerprint,
+            start: start, reactor: node.describedName, fingerprint: node.fingerprint,
             sequence: start == .snapshot ? tree.turn.sequence : request.from?.sequence ?? 0,
             byValue: node.isShownByValue)
         delivery.reply(to: connection) { writer in

@@ -32,6 +32,9 @@ enum Snippets {
         client("ReactorClient"): [clientGuide],
         client("Connecting"): [clientGuide],
         client("Mirrors"): [clientGuide],
+        client("Collections"): [
+            "Tests/ReactorClientTests/Guides/CollectionsGuideTests.swift"
+        ],
         client("Outcomes"): [clientGuide],
         client("Previews"): [clientGuide],
         client("Leases"): [clientGuide],

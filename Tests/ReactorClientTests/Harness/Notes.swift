@@ -1,3 +1,4 @@
+import Observation
 import ReactorThreads
 
 @testable import ReactorClient
@@ -24,6 +25,13 @@ final class Notes<Element: Sendable>: Sendable {
             await changed.change(after: version)
         }
         return all
+    }
+}
+
+extension Notes {
+    /// Adds an element at the next change of the values that `read` reads.
+    func add(_ element: Element, onChangeOf read: () -> Void) {
+        withObservationTracking(read) { [self] in add(element) }
     }
 }
 

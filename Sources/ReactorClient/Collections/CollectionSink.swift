@@ -1,0 +1,287 @@
+import ReactorCore
+import ReactorThreads
+
+/// The part of a mirrored collection on the client's thread: reads values and patches, and decodes
+/// the children that they change.
+final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
+    let fingerprint: UInt64 = 0
+    /// The collection, while a reference to it exists.
+    private(set) weak var collection: MirrorCollection<Key, R>?
+    private let path: String
+    private let shown: Guarded<ShownChildren<Key, R.State>>
+    private let phase: Guarded<ClientPhase>
+    private let notices: CollectionNotices
+    private let shared: SharedState
+    private let composed = ComposedState<R>()
+    /// The encoded states of the shown children, without the values of nodes below.
+    private var values: [WireKey: [UInt8]] = [:]
+    /// The staged differences from ``values``; `nil` if no update is staged.
+    private var staged: [WireKey: Edit]?
+    /// Changes that took effect and were not announced yet.
+    private var changes = Changes()
+    /// True once a whole value has taken effect.
+    private var hasState = false
+    private var isLive = false
+    /// Why the last update could not be read, if its bytes are not at fault.
+    private var fault: ClientError?
+    private var starting: Starting?
+
+    private enum Edit {
+        case removed
+        case set(Key, encoded: [UInt8], R.State)
+    }
+
+    private struct Changes {
+        var names: Set<WireKey> = []
+        var areKeysChanged = false
+        var isPhaseChanged = false
+    }
+
+    /// Calls that wait for the first value; they hold the only reference to the collection until
+    /// then.
+    private struct Starting {
+        let collection: MirrorCollection<Key, R>
+        var completions: [Completion]
+    }
+
+    typealias Completion = (Result<MirrorCollection<Key, R>, ClientError>) -> Void
+
+    init(_ collection: MirrorCollection<Key, R>, then ready: @escaping Completion) {
+        self.collection = collection
+        path = collection.path
+        shown = collection.shown
+        phase = collection.phaseNow
+        notices = collection.notices
+        shared = collection.shared
+        starting = Starting(collection: collection, completions: [ready])
+    }
+
+    var isReleased: Bool { collection == nil }
+
+    var takesPatches: Bool { true }
+
+    /// Calls `completion` as soon as the collection shows the daemon's children; returns false if
+    /// the last reference to it is gone.
+    func whenReady(_ completion: @escaping Completion) -> Bool {
+        guard let collection else { return false }
+        if starting == nil {
+            completion(.success(collection))
+        } else {
+            starting?.completions.append(completion)
+        }
+        return true
+    }
+
+    // MARK: What stands at the path
+
+    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {}
+
+    func refuse(_ reactor: String, at path: String) -> ClientError? {
+        Self.refusal(of: reactor, at: path)
+    }
+
+    /// The error for a node that is no collection of `R`; `reactor` is the daemon's name for it.
+    static func refusal(of reactor: String, at path: String) -> ClientError? {
+        let expected = ComposedState<R>.collectionName
+        return reactor == expected
+            ? nil : .otherReactor(path: path, expected: expected, actual: reactor)
+    }
+
+    var isMismatched: Bool { fault != nil }
+
+    func explain(_ error: WireError, at path: String) -> ClientError {
+        fault ?? .incompatible(path: path, error)
+    }
+
+    // MARK: Updates
+
+    func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
+        fault = nil
+        if isAbsent {
+            fault = .gone(path: path)
+            throw WireError(.mismatch(expected: "a collection", got: "nothing"), at: 0)
+        }
+        var edits: [WireKey: Edit] = [:]
+        var names: Set<WireKey> = []
+        for (name, value) in try ComposedState<R>.children(of: value) {
+            names.insert(name)
+            // After a reconnection, nearly all children are as before.
+            edits[name] = try edit(name, composed: value, over: values[name])
+        }
+        for name in values.keys where !names.contains(name) { edits[name] = .removed }
+        staged = edits
+    }
+
+    func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
+        fault = nil
+        // A sink that joins a followed slice gets a value of its own, after the patches on their
+        // way.
+        guard hasState || staged != nil else { return }
+        if staged == nil { staged = [:] }
+        // A patch may change several fields of a child, which is decoded once.
+        var drafts: [WireKey: WireValue] = [:]
+        var cursor = WireCursor()
+        while cursor.offset < patch.count {
+            let start = cursor.offset
+            let (place, value) = try WireValue.change(patch, &cursor)
+            guard let name = place.first else {
+                throw WireError(.mismatch(expected: "a key", got: "an empty path"), at: start)
+            }
+            if place.count == 1 {
+                drafts[name] = nil
+                try stage(name, composed: value?.wireBytes())
+            } else if !composed.isChild(place[1]) {
+                // A second reference to the draft would make the change copy it.
+                let known = drafts.removeValue(forKey: name)
+                var draft = if let known { known } else { try self.draft(of: name, at: start) }
+                guard draft.set(value, at: place.dropFirst()) != nil else {
+                    throw WireError(
+                        .mismatch(expected: "a map at \(SlicePath(place))", got: "none"),
+                        at: start)
+                }
+                drafts[name] = draft
+            }
+        }
+        for (name, draft) in drafts {
+            try put(edit(name, encoded: draft.wireBytes(), over: encoded(name)), name)
+        }
+    }
+
+    /// The encoded state of a child, with the staged updates.
+    private func encoded(_ name: WireKey) -> [UInt8]? {
+        switch staged?[name] {
+        case .set(_, let encoded, _): encoded
+        case .removed: nil
+        case nil: values[name]
+        }
+    }
+
+    private func draft(of name: WireKey, at offset: Int) throws(WireError) -> WireValue {
+        guard let encoded = encoded(name) else {
+            throw WireError(.mismatch(expected: "a child at \(name)", got: "none"), at: offset)
+        }
+        return try WireValue(wireBytes: encoded)
+    }
+
+    /// Stages the whole value of a child, or its removal.
+    private func stage(_ name: WireKey, composed value: [UInt8]?) throws(WireError) {
+        if let value {
+            try put(edit(name, composed: value, over: encoded(name)), name)
+        } else {
+            staged?[name] = values[name] == nil ? nil : .removed
+        }
+    }
+
+    private func put(_ edit: Edit?, _ name: WireKey) {
+        if let edit { staged?[name] = edit }
+    }
+
+    private func edit(
+        _ name: WireKey, composed value: [UInt8], over old: [UInt8]?
+    ) throws(WireError) -> Edit? {
+        try edit(name, encoded: composed.own(value), over: old)
+    }
+
+    /// The change of a child to an encoded state; `nil` if it has that state.
+    private func edit(
+        _ name: WireKey, encoded: [UInt8], over old: [UInt8]?
+    ) throws(WireError) -> Edit? {
+        if let old, try isSame(old, encoded) { return nil }
+        do throws(WireError) {
+            guard let key = Key(wireKeyText: name.text) else {
+                throw WireError(
+                    .mismatch(expected: Key.wireKeyKind, got: name.text.quoted()), at: 0)
+            }
+            return .set(key, encoded: encoded, try R.State(wireBytes: encoded))
+        } catch {
+            let place = MirrorCollection<Key, R>.place(of: name, in: path)
+            fault = .incompatible(path: place, error)
+            throw error
+        }
+    }
+
+    // The daemon writes a record's fields in the order of their declaration, a value in that of
+    // its keys.
+    private func isSame(_ left: [UInt8], _ right: [UInt8]) throws(WireError) -> Bool {
+        if left == right { return true }
+        if left.count != right.count { return false }
+        return try WireValue(wireBytes: left) == WireValue(wireBytes: right)
+    }
+
+    func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {}
+
+    func discard() { staged = nil }
+
+    // MARK: Taking effect
+
+    func commit(epoch: UInt64) {
+        guard let staged else { return }
+        self.staged = nil
+        shown.whileLocked { shown in
+            if hasState { apply(staged, to: &shown) } else { fill(&shown, staged) }
+        }
+        hasState = true
+        changes.names.formUnion(staged.keys)
+        guard !isLive else { return }
+        isLive = true
+        phase.whileLocked { $0 = .live }
+        changes.isPhaseChanged = true
+    }
+
+    private func fill(_ shown: inout ShownChildren<Key, R.State>, _ staged: [WireKey: Edit]) {
+        var children: [KeyedState<Key, R.State>] = []
+        children.reserveCapacity(staged.count)
+        for case (let name, .set(let key, let encoded, let state)) in staged {
+            values[name] = encoded
+            children.append(KeyedState(name, key, state))
+            shown.record(name, wasPresent: false, isPresent: true)
+        }
+        shown.states = CollectionStates(children)
+        changes.areKeysChanged = true
+    }
+
+    private func apply(_ staged: [WireKey: Edit], to shown: inout ShownChildren<Key, R.State>) {
+        for (name, edit) in staged {
+            let old: [UInt8]?
+            switch edit {
+            case .removed:
+                old = values.removeValue(forKey: name)
+                shown.states.remove(name)
+            case .set(let key, let encoded, let state):
+                old = values.updateValue(encoded, forKey: name)
+                shown.states.set(KeyedState(name, key, state))
+            }
+            let isPresent = values[name] != nil
+            if (old != nil) != isPresent { changes.areKeysChanged = true }
+            shown.record(name, wasPresent: old != nil, isPresent: isPresent)
+        }
+    }
+
+    func announce() {
+        let changes = changes
+        self.changes = Changes()
+        notices.publish(
+            changes.names, areKeysChanged: changes.areKeysChanged, countOfChildren: values.count
+        ) { values[$0] != nil }
+        if changes.isPhaseChanged, changes.names.isEmpty { notices.publishPhase() }
+        guard hasState, let starting else { return }
+        self.starting = nil
+        for completion in starting.completions { completion(.success(starting.collection)) }
+    }
+
+    func setLive(_ isLive: Bool) {
+        guard hasState, isLive != self.isLive else { return }
+        self.isLive = isLive
+        phase.withLock { $0 = isLive ? .live : .connecting }
+        notices.publishPhase()
+    }
+
+    func fail(_ error: ClientError) {
+        isLive = false
+        phase.withLock { $0 = .failed(error) }
+        notices.publishEnd()
+        guard let starting else { return }
+        self.starting = nil
+        for completion in starting.completions { completion(.failure(error)) }
+    }
+}

@@ -77,6 +77,7 @@ extension WireSchema {
         switch self {
         case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: break
         case .optional(let inner), .array(let inner), .map(let inner): inner.visit(body)
+        case .named(let named): named.schema.visit(body)
         case .record(let record): for field in record.fields { field.schema.visit(body) }
         case .choice(let choice):
             for known in choice.cases { for inner in known.payload.schemas { inner.visit(body) } }
@@ -105,6 +106,10 @@ private struct SchemaComparison {
                 .needsDecision, "may be absent in the history, and not in the program",
                 "keep the optional type, or convert `null` in a migration")
             compare(stored, today)
+        case (.named(let stored), .named(let today)) where stored.name == today.name:
+            compare(stored.schema, today.schema)
+        // A value of another name may have the same form, and another meaning.
+        case (.named, _), (_, .named): addForm(stored.form, today.form)
         case (.integer(let storedMin, let storedMax), .integer(let min, let max)):
             if min > storedMin || max < storedMax {
                 add(
@@ -282,6 +287,7 @@ extension WireSchema {
         case .record(let record): "the struct \(record.name)"
         case .choice(let choice): "the enum \(choice.name)"
         case .reference(let name): "the type \(name)"
+        case .named(let named): "a \(named.name)"
         }
     }
 }

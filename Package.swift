@@ -287,7 +287,7 @@ let package = Package(
             name: "ReactorTestingTests",
             dependencies: [
                 "ReactorTesting", "ReactorClient", "ReactorCore", "ReactorServer", "ReactorThreads",
-                "ReactorWire",
+                "ReactorWire", "TrackerExample",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -186,6 +186,9 @@ extension Server {
     /// The highest number of any connection; later connections get higher ones.
     package var highestConnection: UInt64 { chronicle.highestConnection }
 
+    /// Number of actions whose answer is deferred. *Cost*: visits all sessions.
+    package var deferredCount: Int { sessions.all.reduce(0) { $0 + $1.deferred.count } }
+
     /// Whether the server is ending and admits no client.
     package var isDraining: Bool { peers.isDraining }
 

@@ -59,6 +59,13 @@ extension ClientMachine {
         follow(path, .value, CollectionSink(collection, then: completion))
     }
 
+    /// Follows the value at `path` while a reference to the result exists.
+    package func followValue(at path: String) -> FollowedValue {
+        let feed = WatchFeed {}
+        follow(path, .value, WatchSink(0, feed))
+        return FollowedValue(feed)
+    }
+
     /// Ends the watch that began under `id`.
     func leave(watch id: UInt64) {
         let sink = following.value.first { ($0 as? WatchSink).flatMap { $0.id == id ? $0 : nil } }

@@ -95,6 +95,19 @@ final class WatchFeed: Sendable {
     deinit { onEnd() }
 }
 
+/// The latest value that a client has received of a slice, for a shell of the program's own.
+package final class FollowedValue {
+    private let feed: WatchFeed
+
+    init(_ feed: WatchFeed) { self.feed = feed }
+
+    /// The value; nil before the first, and while nothing is at the path.
+    package var value: WireValue? {
+        let held = feed.state.withLock(\.held)
+        return (try? held.value()) ?? nil
+    }
+}
+
 /// The part of a watch on the client's thread.
 final class WatchSink: SliceSink {
     let id: UInt64

@@ -109,7 +109,8 @@ extension ActionOutcome {
 
     /// The same outcome with its reply decoded as `type`; a reply that cannot be decoded is a
     /// failure.
-    func typed<Value: WireCodable & Sendable>(as type: Value.Type) -> DispatchOutcome<Value> {
+    package func typed<Value: WireCodable & Sendable>(as type: Value.Type) -> DispatchOutcome<Value>
+    {
         do throws(WireError) {
             switch self {
             case .applied(let revision, let reply):

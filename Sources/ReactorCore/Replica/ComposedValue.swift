@@ -1,6 +1,6 @@
 /// A node's value with the values of the nodes below composed into it: see
 /// ``AnyNode/encodeValue(into:)``.
-enum ComposedValue {
+package enum ComposedValue {
     /// The names of the children of `reactor`; `nil` if it has none.
     static func childNames(of reactor: some Reactor) -> Set<WireKey>? {
         var visitor = ChildVisitor()
@@ -9,7 +9,7 @@ enum ComposedValue {
     }
 
     /// Extracts the node's own encoded state, of the shape `schema`, from a composed value.
-    static func own(
+    package static func own(
         _ bytes: Span<UInt8>, without names: Set<WireKey>, _ schema: WireSchema
     ) throws(WireError) -> [UInt8] {
         let entries = try AnyNode.entries(of: bytes).filter { !names.contains($0.key) }

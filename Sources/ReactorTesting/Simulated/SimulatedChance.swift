@@ -82,7 +82,7 @@ package final class SimulatedChance {
 
     /// Returns the time between a commit and its report.
     func reportDelay() -> UInt64 {
-        UInt64.random(in: 0...weather.reportDelayMax, using: &random)
+        isCalm ? 0 : UInt64.random(in: 0...weather.reportDelayMax, using: &random)
     }
 }
 

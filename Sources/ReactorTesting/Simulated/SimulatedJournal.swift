@@ -171,6 +171,17 @@ extension SimulatedJournal {
         sequence = rows.last?.batch.sequence ?? trimmedSequence
     }
 
+    /// Erases everything; a history of the epoch `epoch` begins.
+    func erase(before epoch: UInt64) {
+        run = nil
+        snapshots = []
+        trimmedSequence = 0
+        cut(to: 0, torn: [])
+        lastNumber = 0
+        committedNumber = 0
+        self.epoch = epoch
+    }
+
     /// Stops taking snapshots, since the world cannot continue.
     func end() { takesSnapshots = false }
 

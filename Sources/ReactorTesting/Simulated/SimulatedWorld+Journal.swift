@@ -8,15 +8,16 @@ extension SimulatedWorld {
     /// tree's effects run in `effects`.
     package convenience init(
         seed: UInt64, _ tree: Tree, in journal: SimulatedJournal, limits: ServerLimits,
-        effects: ManualWorld? = nil, weather: SimulatedWeather,
-        faults: (any SimulatedFaults)? = nil
+        effects: ManualWorld? = nil, isCalm: Bool = false, weather: SimulatedWeather,
+        faults: (any SimulatedFaults)? = nil, onRecovered: ((Recovery) -> Void)? = nil
     ) {
         let secrets = SecretSource(seed: ~seed)
         let server = Self.serve(
-            Recovery(of: tree, limits: limits), (journal.epoch, 0), secrets, onRecovered: nil)
+            Recovery(of: tree, limits: limits), (journal.epoch, 0), secrets,
+            onRecovered: onRecovered)
         guard let server else { preconditionFailure("a tree without a past cannot be recovered") }
         self.init(
-            seed: seed, server, secrets, effects: effects, isCalm: false, weather: weather,
+            seed: seed, server, secrets, effects: effects, isCalm: isCalm, weather: weather,
             faults: faults, journal: journal)
         dueTurn()
     }
@@ -44,6 +45,12 @@ extension SimulatedWorld {
         let hasLostReported = journal.crash(isPowerCut: isPowerCut)
         if hasLostReported { journal.begin(newEpoch()) }
         return goOn(with: Recovery(of: tree, limits: server.limits), isReadOnly: false)
+    }
+
+    /// Starts a server of `tree` after the history was lost.
+    func restartJournal(_ tree: Tree) {
+        journal?.erase(before: tree.revision.epoch)
+        _ = goOn(with: Recovery(of: tree, limits: server.limits), isReadOnly: false)
     }
 
     /// Simulates a full disk for `nanoseconds`: the journal refuses what is not committed, all

@@ -103,9 +103,11 @@ package final class SimulatedWorld {
         timeline.after(nanoseconds) { [unowned self] in shut(link) }
     }
 
-    /// Replaces the server by a new server of `tree`; the state of the old one is lost.
+    /// Replaces the server by a new server of `tree`; the state and the history of the old one are
+    /// lost.
     package func restart(_ tree: Tree) {
         loseLinks()
+        if journal != nil { return restartJournal(tree) }
         let secrets = secrets
         server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
     }

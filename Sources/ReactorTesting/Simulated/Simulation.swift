@@ -1,9 +1,8 @@
-import ReactorBytes
-import ReactorClient
 public import ReactorCore
 public import ReactorServer
 
-/// A reactor, its daemon and several clients under random disturbances, determined by one seed.
+/// A tree of reactors, its daemon and several clients under random disturbances, determined by one
+/// seed.
 ///
 ///     @Test(arguments: 0..<20 as Range<UInt64>)
 ///     func storm(seed: UInt64) {
@@ -15,48 +14,30 @@ public import ReactorServer
 ///     }
 ///
 /// The real server and the real client machines exchange bytes that are split, delayed and held
-/// up. Connections break and return, batches are appended late, and the daemon restarts. Effects
-/// run too, reproducibly if they use the clock and executor of their environment. The simulation
-/// checks that
+/// up. Connections break and return, batches are appended late, clients die, and the daemon
+/// restarts, with its history or without. Effects and timers run too, reproducibly if they use the
+/// clock and executor of their environment. The simulation checks that
 ///
-/// - each invariant holds after every transaction,
+/// - each invariant holds after every transaction, or whenever a client has received something,
 /// - every mirror shows, at each revision, the daemon's state at that revision,
 /// - `reduce` is deterministic: repeated on a copy, it leads to the same state,
 /// - a client's revision never decreases in an epoch, and no two actions get the same revision,
 /// - a `perform` completes after the action's effects have ended, and not before,
-/// - at the end every client is connected, has all its outcomes, and shows the daemon's state.
+/// - at the end every client is connected, shows the daemon's state, and has all its outcomes
+///   except those that a reactor still defers,
+/// - at the end no connection that has ended owns anything.
 ///
-/// A failure contains the seed, which reproduces it.
+/// A failure contains the seed, which reproduces it, and the shortest failing run that was found.
 ///
 /// *Owner*: the test's isolation; call ``run(steps:fileID:filePath:line:column:_:)`` once.
 public final class Simulation<Root: Reactor> {
     /// The seed of all random choices.
     public let seed: UInt64
-    /// Maximum number of restarts of the daemon without its history.
-    public var restartsMax: Int {
-        get { allowedRestarts }
-        set { allowedRestarts = newValue }
-    }
-    private var allowedRestarts = 1
-    /// Maximum time in nanoseconds until a batch is appended.
-    public var journalDelayMax: UInt64 {
-        get { world.appends.delayMax }
-        set { world.appends.limit(to: newValue) }
-    }
-    let world: SimulatedWorld
-    private let effects = ManualWorld()
-    private let makeRoot: () -> Root
+    /// How often something happened in the run.
+    public private(set) var counts = SimulationCounts()
+    private var setup: SimulationSetup<Root>
+    private var shorteningRuns = 200
     private let report: FailureReport
-    private var ledger: StateLedger
-    private var history = StateHistory()
-    private var invariants: [(claim: String, holds: (Root.State) -> Bool)] = []
-    private var follows: [Follow] = []
-    private var traffic: [Traffic] = []
-    private var members: [Member] = []
-    private var mirrors: [Int: Mirror<Root>] = [:]
-    /// Revisions that clients received as outcomes.
-    private var outcomes: Set<Revision> = []
-    private var sentCount = 0
 
     /// Creates a daemon of the reactor that `root` returns, and `clients` clients; failures go to
     /// `report`.
@@ -66,76 +47,144 @@ public final class Simulation<Root: Reactor> {
     ) {
         self.seed = seed
         self.report = report
-        makeRoot = root
-        let tree = Tree(root(), epoch: seed | 1, environment: effects.environment())
-        ledger = StateLedger(tree)
-        history.begin(tree)
-        world = SimulatedWorld(seed: seed, tree, limits: limits, effects: effects)
-        world.hooks.onBatch = { [unowned self] batch in look(at: batch) }
-        follow(root, at: "/") { [unowned self] index, mirror in mirrors[index] = mirror }
-        for _ in 0..<clients { members.append(Member(client: world.client(Self.options))) }
-    }
-
-    private static var options: ClientOptions {
-        var options = ClientOptions()
-        options.pauseMin = 5_000_000
-        options.pauseMax = 100_000_000
-        return options
+        setup = SimulationSetup(
+            seed: seed, clientCount: clients, limits: limits, makeRoot: root)
     }
 }
 
-/// A node that every client mirrors.
-private struct Follow {
-    var path: String
-    /// Starts mirroring for a client, by its index; the callback receives a function that reads
-    /// the mirror's encoded state.
-    var begin: (Int, ClientMachine, @escaping (@escaping () -> [UInt8]) -> Void) -> Void
-}
+// MARK: - Disturbances
+extension Simulation {
+    /// Maximum number of restarts of the daemon without its history.
+    public var restartsMax: Int {
+        get { setup.restartsMax }
+        set { setup.restartsMax = newValue }
+    }
 
-/// Random actions for a node below the root.
-private struct Traffic {
-    var path: String
-    var percent: Int
-    var make: (inout SeededRandom) -> [UInt8]
-}
+    /// Maximum number of crashes after which the daemon recovers from its history: by default 0.
+    ///
+    /// A crash loses what was not acknowledged. The daemon keeps a history if this is above 0.
+    public var recoveriesMax: Int {
+        get { setup.recoveriesMax }
+        set { setup.recoveriesMax = newValue }
+    }
 
-/// One client of a simulation.
-private struct Member {
-    var client: SimulatedClient
-    var nodes: [String: NodeID] = [:]
-    /// Functions that return the encoded state of a mirror, by path.
-    var readers: [String: () -> [UInt8]] = [:]
-    var shown = Revision(epoch: 0, sequence: 0)
+    /// Maximum number of clients that die, by default 0: their connection ends for good, and what
+    /// it owned is released. Another client takes the number of each.
+    public var deathsMax: Int {
+        get { setup.deathsMax }
+        set { setup.deathsMax = newValue }
+    }
+
+    /// Maximum time between two steps: by default 2 milliseconds. Choose it so that timers fire
+    /// during the run.
+    public var pauseMax: Duration {
+        get { .nanoseconds(Int64(clamping: setup.pauseMax)) }
+        set { setup.pauseMax = ManualClock.Instant(offset: newValue).nanoseconds }
+    }
+
+    /// Maximum time in nanoseconds until a batch is appended.
+    public var journalDelayMax: UInt64 {
+        get { setup.journalDelayMax }
+        set { setup.journalDelayMax = newValue }
+    }
+
+    /// Maximum number of runs that shorten a failure: by default 200; 0 reports it as it is.
+    public var shorteningRunsMax: Int {
+        get { shorteningRuns }
+        set { shorteningRuns = newValue }
+    }
+
+    /// Replaces the daemon once, during the run, by a version whose root `next` returns, and which
+    /// recovers from the history of the version before.
+    ///
+    /// Clients stay at their version. Mirrors of reactors whose types differ are not compared, and
+    /// invariants on the root's state are not checked after the upgrade if its type differs:
+    /// state them over the tree.
+    public func upgrade(to next: @escaping () -> any Reactor) { setup.makeNext = next }
 }
 
 // MARK: - Conditions
 extension Simulation {
     /// Adds a condition that the root's state must meet after every transaction.
     public func invariant(_ claim: String, _ holds: @escaping (Root.State) -> Bool) {
-        invariants.append((claim, holds))
+        setup.rootConditions.append(.init(claim: claim, holds: holds))
+    }
+
+    /// Adds a condition that the states of all reactors together must meet after every
+    /// transaction.
+    public func invariant(ofTree claim: String, _ holds: @escaping (SimulatedTree) -> Bool) {
+        setup.treeConditions.append(.init(claim: claim, holds: holds))
+    }
+
+    /// Adds a condition that must hold for every client whenever its mirrors have changed or an
+    /// action has its outcome.
+    public func invariant(ofClients claim: String, _ holds: @escaping (SimulatedView) -> Bool) {
+        setup.clientConditions.append(.init(claim: claim, holds: holds))
     }
 
     /// Makes every client mirror the child at `path` too, which must exist from the start.
     public func follow<C: Reactor>(_ make: @escaping () -> C, at path: String) {
-        follow(make, at: path) { _, _ in }
+        setup.follow(make, at: path)
     }
 
+    /// Makes every client follow the children in the collections that match `pattern`: see
+    /// ``SimulatedView/children(of:at:)``.
+    public func follow(childrenOf pattern: String) {
+        if !setup.collections.contains(pattern) { setup.collections.append(pattern) }
+    }
+
+    /// Makes the run fail unless at least `sent` actions were sent, and `applied` actions applied,
+    /// of the traffic to `path`; `/` is that of the root.
+    ///
+    /// An action cannot be sent if its client knows no recipient.
+    public func demand(sentAtLeast sent: Int = 0, appliedAtLeast applied: Int = 0, to path: String)
+    {
+        setup.demands.append(.init(path: path, sentMin: sent, appliedMin: applied))
+    }
+}
+
+// MARK: - Traffic
+extension Simulation {
     /// Makes clients send `percent` percent of the actions to the node at `path`.
     public func traffic(
         to path: String, percent: Int, _ make: @escaping (inout SeededRandom) -> some WireCodable
     ) {
-        traffic.append(Traffic(path: path, percent: percent) { make(&$0).wireBytes() })
+        setup.traffic.append(
+            .init(path: path, percent: percent, type: ObjectIdentifier(Simulation.self)) {
+                random, _ in .action(path: path, bytes: make(&random).wireBytes())
+            })
     }
 
-    private func follow<C: Reactor>(
-        _ make: @escaping () -> C, at path: String, _ keep: @escaping (Int, Mirror<C>) -> Void
+    /// Makes clients send `percent` percent of the actions to the reactor of type `type` at `path`;
+    /// their outcomes are then known by type: see ``SimulatedView/outcomes(of:)``.
+    public func traffic<C: Reactor>(
+        to path: String, of type: C.Type, percent: Int,
+        _ make: @escaping (inout SeededRandom) -> C.Action?
     ) {
-        follows.append(
-            Follow(path: path) { index, machine, then in
-                machine.mirror(make(), at: path) { result in
-                    guard let mirror = try? result.get() else { return }
-                    keep(index, mirror)
-                    then { mirror.state.wireBytes() }
+        setup.traffic.append(
+            .init(path: path, percent: percent, type: ObjectIdentifier(type)) { random, _ in
+                make(&random).map { .action(path: path, bytes: $0.wireBytes()) }
+            })
+    }
+
+    /// Makes clients send `percent` percent of the actions to children in the collections that
+    /// match `pattern`, in which `*` stands for any name: `/projects/*/runs`.
+    ///
+    /// Each action goes to a random child among those that its client knows, which may be gone by
+    /// then. `make` returns an action for the child with this key, whose state is that in the
+    /// client's view; nil skips a step. An action without a child is counted as unsent: see
+    /// ``demand(sentAtLeast:appliedAtLeast:to:)``.
+    public func traffic<C: Reactor>(
+        toChildrenOf pattern: String, of type: C.Type, percent: Int,
+        _ make: @escaping (inout SeededRandom, WireKey, C.State) -> C.Action?
+    ) {
+        follow(childrenOf: pattern)
+        setup.traffic.append(
+            .init(path: pattern, percent: percent, type: ObjectIdentifier(type)) { random, view in
+                let children = view.children(of: type, at: pattern)
+                guard let child = children.randomElement(using: &random) else { return .noChild }
+                return make(&random, child.key, child.state).map {
+                    .action(path: "\(child.path)", bytes: $0.wireBytes())
                 }
             })
     }
@@ -164,170 +213,80 @@ extension Simulation {
         steps: Int, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column, _ action: (inout SeededRandom, Root.State) -> Root.Action?
     ) -> [String] {
-        begin()
-        for _ in 0..<steps where world.violations.isEmpty {
-            world.run(for: UInt64.random(in: 0...2_000_000, using: &world.random))
-            if world.counts.restarts < restartsMax, world.random.chance(1) { restart() }
-            guard let index = members.indices.randomElement(using: &world.random) else { break }
-            if world.random.chance(2), let link = members[index].client.link {
-                world.reset(link, members[index].client)
-            }
-            step(index, action)
+        let run = SimulationRun(setup)
+        // The steps have random choices of their own, so that fewer steps change no delay.
+        var random = SeededRandom(seed: (seed &+ 1) &* 0x2545_f491_4f6c_dd1d)
+        for index in 0..<steps where run.violations.isEmpty {
+            run.draw(&random, index, of: steps, action)
         }
-        if world.violations.isEmpty { settle() }
-        let violations = world.violations
-        if let first = violations.first {
+        if run.violations.isEmpty { run.finish() }
+        counts = run.counts
+        if let first = run.violations.first {
             let location = CodeLocation(
                 fileID: fileID, filePath: filePath, line: line, column: column)
-            report(text(first, violations.count, steps), at: location)
+            report(
+                text(first, run, steps) + shortened(run), at: location)
         }
-        return violations
+        return run.violations
     }
 
-    private func text(_ first: String, _ count: Int, _ steps: Int) -> String {
-        "\(first)\n(\(count) findings; \(sentCount) of \(steps) actions by \(members.count) clients, "
-            + "\(world.counts.resets) broken connections, \(world.counts.restarts) restarts; seed \(seed) "
-            + "reproduces the run)"
+    private func text(_ first: String, _ run: SimulationRun<Root>, _ steps: Int) -> String {
+        "\(first)\n(\(run.violations.count) findings; \(counts.sent) of \(steps) actions by "
+            + "\(setup.clientCount) clients, \(counts.brokenConnections) broken connections, "
+            + "\(counts.deaths) deaths, \(counts.restarts) restarts without and "
+            + "\(counts.recoveries) with a history; seed \(seed) reproduces the run)"
     }
 
-    private func begin() {
-        for index in members.indices {
-            let client = members[index].client
-            client.act { machine in
-                for path in ["/"] + traffic.map(\.path) {
-                    machine.open(path) { [unowned self] in
-                        members[index].nodes[path] = try? $0.get()
-                    }
-                }
-                for follow in follows {
-                    follow.begin(index, machine) { [unowned self] reader in
-                        members[index].readers[follow.path] = reader
-                    }
-                }
+    /// Describes the shortest run that fails in the same way.
+    private func shortened(_ run: SimulationRun<Root>) -> String {
+        let failure = run.failure
+        var shortest: SimulationRun<Root>?
+        var shortener = StepShortener(attemptsMax: shorteningRuns) { [setup] steps in
+            let attempt = SimulationRun(setup)
+            for step in steps where attempt.violations.isEmpty { attempt.perform(step) }
+            // Time passes at the end, so that a step that only waited can be left out.
+            if attempt.violations.isEmpty { attempt.finish() }
+            guard attempt.failure == failure else { return nil }
+            if attempt.trace.steps.count <= shortest?.trace.steps.count ?? .max {
+                shortest = attempt
             }
-            client.onChange = { [unowned self] in look(index) }
+            return attempt.trace.steps
         }
+        _ = shortener.shorten(run.trace.steps)
+        guard let shortest, let last = shortest.violations.first else {
+            return "\nthe last steps:\n"
+                + run.trace.lines.suffix(Self.shownStepsMax).joined(separator: "\n")
+        }
+        let lines = shortest.trace.lines
+        return "\nthe shortest failing run that was found has \(lines.count) of "
+            + "\(run.trace.steps.count) steps:\n"
+            + lines.suffix(Self.shownStepsMax).joined(separator: "\n") + "\nand ends with \(last)"
     }
 
-    private func step(
-        _ index: Int, _ action: (inout SeededRandom, Root.State) -> Root.Action?
-    ) {
-        if let other = traffic.first(where: { world.random.chance($0.percent) }) {
-            return send(other.make(&world.random), to: other.path, index)
-        }
-        let state = mirrors[index]?.state ?? makeRoot().initialState
-        guard let action = action(&world.random, state) else { return }
-        send(action.wireBytes(), to: "/", index)
-    }
-
-    private func send(_ bytes: [UInt8], to path: String, _ index: Int) {
-        guard let node = members[index].nodes[path] else { return }
-        members[index].client.act { machine in
-            do throws(ClientError) {
-                var action = OutgoingAction(encoded: bytes, to: node)
-                action.awaitsEffects = world.random.chance(10)
-                try machine.submit(action) { [unowned self] outcome in
-                    note(outcome, index)
-                    if action.awaitsEffects { checkDone(outcome, index) }
-                }
-                sentCount += 1
-            } catch {
-                // A client whose queue is full skips the action, as an author's program would.
-            }
-        }
-    }
-
-    private func restart() {
-        let tree = Tree(makeRoot(), epoch: world.newEpoch(), environment: effects.environment())
-        ledger = StateLedger(tree)
-        history.begin(tree)
-        world.restart(tree)
-    }
+    /// Maximum number of steps in a report.
+    private static var shownStepsMax: Int { 40 }
 }
 
-// MARK: - Checks
-extension Simulation {
-    private func look(at batch: Batch) {
-        let bytes = batch.deltas.storage.span.extracting(batch.deltas.range)
-        for change in ledger.read(bytes) {
-            history.add(change, epoch: batch.epoch)
-            guard change.node === world.server.tree.root, change.structure.isEmpty,
-                let state = try? Root.State(wireBytes: change.after)
-            else { continue }
-            for (claim, holds) in invariants where !holds(state) {
-                world.expect(
-                    false,
-                    "\"\(claim)\" does not hold after transaction \(change.sequence), "
-                        + "\(WireValue.texts(of: change.mutations)): "
-                        + WireValue.texts(of: change.after))
-            }
-        }
-        for finding in ledger.takeFindings() { world.expect(false, finding) }
-    }
+/// How often something happened in a ``Simulation``.
+public struct SimulationCounts: Equatable, Sendable {
+    /// Actions that were sent.
+    public internal(set) var sent = 0
+    /// Actions without a recipient, or that a client could not send.
+    public internal(set) var unsent = 0
+    /// Actions that were applied, as far as their clients know.
+    public internal(set) var applied = 0
+    /// Actions that were rejected.
+    public internal(set) var rejected = 0
+    /// Actions whose answer a reactor still defers at the end.
+    public internal(set) var unanswered = 0
+    /// Connections that were broken between two steps.
+    public internal(set) var brokenConnections = 0
+    /// Clients that died.
+    public internal(set) var deaths = 0
+    /// Restarts without the history.
+    public internal(set) var restarts = 0
+    /// Restarts with the history.
+    public internal(set) var recoveries = 0
 
-    /// Checks a client's revision and mirrors after every change.
-    private func look(_ index: Int) {
-        let revision = members[index].client.machine.revision
-        let before = members[index].shown
-        guard revision != before else { return }
-        members[index].shown = revision
-        world.expect(
-            revision.epoch != before.epoch || revision.sequence > before.sequence,
-            "client \(index) went back from \(before) to \(revision)")
-        for (path, read) in members[index].readers { compare(index, path, read, revision) }
-    }
-
-    private func compare(
-        _ index: Int, _ path: String, _ read: () -> [UInt8], _ revision: Revision
-    ) {
-        guard let expected = history.state(at: path, revision) else { return }
-        let got = read()
-        world.expect(
-            got == expected,
-            "client \(index) shows another state of \(path) at \(revision) than the daemon had\n"
-                + Difference(expected: expected, got: got).text)
-    }
-
-    private func note(_ outcome: ActionOutcome, _ index: Int) {
-        guard let revision = outcome.revision else { return }
-        world.expect(
-            outcomes.insert(revision).inserted,
-            "client \(index) has the outcome revision \(revision), which is that of another action")
-    }
-
-    /// Checks that a `perform` completed only after the action's effects had ended.
-    private func checkDone(_ outcome: ActionOutcome, _ index: Int) {
-        let tree = world.server.tree
-        guard let revision = outcome.revision, revision.epoch == tree.revision.epoch else { return }
-        world.expect(
-            !tree.runsEffects(of: revision.sequence),
-            "client \(index) has the outcome that the effects of \(revision) have ended, and they run"
-        )
-    }
-
-    /// Ends the disturbances, runs on, and compares the final states.
-    private func settle() {
-        world.heal()
-        world.run(for: 20_000_000_000)
-        let target = world.server.tree.revision
-        world.run(for: 5_000_000_000)
-        for index in members.indices {
-            let machine = members[index].client.machine
-            world.expect(machine.phase == .live, "client \(index) has not come back")
-            world.expect(
-                machine.pendingCount == 0,
-                "client \(index) still waits for \(machine.pendingCount) outcomes")
-            let shown = machine.revision
-            world.expect(
-                shown.epoch == target.epoch && shown.sequence >= target.sequence,
-                "client \(index) shows revision \(shown), long after \(target)")
-            for follow in follows {
-                guard let read = members[index].readers[follow.path] else {
-                    world.expect(false, "client \(index) never got a mirror of \(follow.path)")
-                    continue
-                }
-                compare(index, follow.path, read, shown)
-            }
-        }
-    }
+    init() {}
 }

@@ -34,6 +34,13 @@ struct StateHistory {
             Entry(sequence: revision.sequence, state: state))
     }
 
+    /// Forgets the states after `revision`, in its epoch.
+    mutating func cut(to revision: Revision) {
+        for key in entries.keys where key.epoch == revision.epoch {
+            entries[key]?.removeAll { $0.sequence > revision.sequence }
+        }
+    }
+
     /// Returns the encoded state at `path` as of `revision`, or nil if it is unknown.
     func state(at path: String, _ revision: Revision) -> [UInt8]? {
         entries[Key(epoch: revision.epoch, path: path)]?

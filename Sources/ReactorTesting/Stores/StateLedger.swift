@@ -69,8 +69,8 @@ final class StateLedger {
         return writer.bytes
     }
 
-    /// The encoded state of a node after the last delta read.
-    func state(of number: UInt32) -> [UInt8]? { entries[number]?.state }
+    /// A node and its encoded state after the last delta read.
+    func entry(_ number: UInt32) -> (node: AnyNode, state: [UInt8])? { entries[number] }
 
     /// Returns the findings since the last call.
     func takeFindings() -> [String] {
@@ -78,9 +78,12 @@ final class StateLedger {
         return findings
     }
 
-    /// Reads delta frames in order and returns the change of each. The tree must be in the state
-    /// after the last frame.
-    func read(_ deltas: Span<UInt8>) -> [NodeChange] {
+    /// Reads delta frames in order and returns the change of each, which it first passes to
+    /// `visit`. The tree must be in the state after the last frame.
+    @discardableResult
+    func read(
+        _ deltas: Span<UInt8>, _ visit: (NodeChange) -> Void = { _ in }
+    ) -> [NodeChange] {
         var changes: [NodeChange] = []
         var offset = 0
         while offset < deltas.count,
@@ -91,6 +94,7 @@ final class StateLedger {
             offset = start + Int(header.length)
             guard header.kind == FrameKind.delta.rawValue else { continue }
             if let change = read(header, deltas.extracting(start..<offset)) {
+                visit(change)
                 changes.append(change)
             }
         }

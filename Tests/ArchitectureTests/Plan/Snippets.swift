@@ -15,6 +15,10 @@ enum Snippets {
         "Sources/ReactorFoundation/ReactorFoundation.docc/ReactorFoundation.md": [
             "Tests/ReactorFoundationTests/ReactorFoundationGuideTests.swift"
         ],
+        "Sources/ReactorTesting/ReactorTesting.docc/TestingAnApplication.md": [
+            "Tests/ReactorTestingTests/TrackerSimulationTests.swift",
+            "Tests/ReactorTestingTests/GuideTests.swift",
+        ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Tutorial"): [
             "Tests/Guestbook/Sources/GuestbookCore/Guestbook.swift",

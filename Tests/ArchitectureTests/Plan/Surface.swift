@@ -17,8 +17,8 @@ enum Surface {
         "ReactorJournal": 12,
         "ReactorLoop": 32,
         "ReactorServer": 39,
-        "ReactorTesting": 138,
-        "ReactorWire": 373,
+        "ReactorTesting": 208,
+        "ReactorWire": 377,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

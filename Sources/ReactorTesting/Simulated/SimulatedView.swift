@@ -1,0 +1,168 @@
+public import ReactorClient
+public import ReactorCore
+
+/// What one client of a simulation has seen: its mirrors, and the outcomes of its actions.
+///
+///     simulation.invariant("a client sees the issues that it opened") { client in
+///         guard let shown = client.state(of: Tracker.self) else { return true }
+///         return client.outcomes(of: Tracker.self).allSatisfy { sent in
+///             guard client.shows(sent), let number = sent.reply?.number else { return true }
+///             return shown.lines[number] != nil
+///         }
+///     }
+///
+/// *Owner*: the closure that receives it, for one call.
+public struct SimulatedView {
+    /// The client's number, from 0; the client that follows one that has died has its number.
+    public let client: Int
+    private let member: SimulatedMember
+    private let model: TreeModel
+
+    init(_ client: Int, _ member: SimulatedMember, _ model: TreeModel) {
+        self.client = client
+        self.member = member
+        self.model = model
+    }
+
+    /// The revision that the client's mirrors show.
+    public var revision: Revision { member.client.machine.revision }
+
+    /// The state in the client's mirror at `path`; nil before the mirror shows one, and if the
+    /// simulation does not mirror this type there: see ``Simulation/follow(_:at:)``.
+    public func state<R: Reactor>(of type: R.Type, at path: String = "/") -> R.State? {
+        member.readers[path]?.state() as? R.State
+    }
+
+    /// The children in the collections that match `pattern`, as the client last received them. The
+    /// pattern is that of a ``Simulation/traffic(toChildrenOf:of:percent:_:)`` or a
+    /// ``Simulation/follow(childrenOf:)``.
+    public func children<R: Reactor>(
+        of type: R.Type, at pattern: String
+    ) -> [SimulatedChild<R.State>] {
+        member.children(at: pattern).compactMap { path, value in
+            let node = model[path]?.node as? Node<R>
+            let names = Set(node?.children.keys ?? [:].keys)
+            let bytes = value.wireBytes()
+            let own = try? ComposedValue.own(bytes.span, without: names, R.State.wireSchema)
+            let state = try? R.State(wireBytes: names.isEmpty ? bytes : own ?? bytes)
+            return state.map { SimulatedChild(path: path, state: $0) }
+        }
+    }
+
+    /// The outcomes of the client's actions to reactors of type `type`, in the order in which they
+    /// arrived.
+    public func outcomes<R: Reactor>(of type: R.Type) -> [SimulatedOutcome<R>] {
+        member.outcomes.compactMap { SimulatedOutcome($0) }
+    }
+
+    /// Whether the client's mirrors are those of the same history as an outcome, and new enough to
+    /// show it.
+    public func shows<R: Reactor>(_ outcome: SimulatedOutcome<R>) -> Bool {
+        guard let applied = outcome.outcome.revision else { return false }
+        return applied.epoch == revision.epoch && applied.sequence <= revision.sequence
+    }
+}
+
+/// The outcome of an action of a simulated client.
+public struct SimulatedOutcome<R: Reactor> {
+    /// The path of the reactor that received the action.
+    public let path: String
+    /// The action.
+    public let action: R.Action
+    /// The outcome.
+    public let outcome: DispatchOutcome<R.Reply>
+
+    /// The reply, if the action was applied and answered.
+    public var reply: R.Reply? {
+        switch outcome {
+        case .applied(_, let reply), .ownerEnded(_, let reply): reply
+        case .accepted, .rejected, .failed, .unknown: nil
+        }
+    }
+
+    /// Reads a concluded action; nil if its reactor is of another type.
+    init?(_ sent: SimulatedMember.Concluded) {
+        guard sent.action.type == ObjectIdentifier(R.self),
+            let action = try? R.Action(wireBytes: sent.action.bytes)
+        else { return nil }
+        path = sent.action.path
+        self.action = action
+        outcome = sent.outcome.typed(as: R.Reply.self)
+    }
+}
+
+/// An action of a simulated client.
+struct SimulatedAction {
+    /// The client's number.
+    var client: Int
+    /// The reactor's path.
+    var path: String
+    /// The type of the reactor for which the action was made.
+    var type: ObjectIdentifier
+    var bytes: [UInt8]
+    /// Whether the client waits for the end of the action's effects.
+    var awaitsEffects = false
+    /// The path of the traffic to which it belongs.
+    var origin: String
+}
+
+/// One client of a simulation.
+///
+/// *Owner*: ``SimulationRun``.
+final class SimulatedMember {
+    /// An action and its outcome.
+    struct Concluded {
+        var action: SimulatedAction
+        var outcome: ActionOutcome
+    }
+
+    /// Reads a mirror's state.
+    struct Reader {
+        var bytes: () -> [UInt8]
+        var state: () -> Any
+    }
+
+    let client: SimulatedClient
+    /// The mirrors, by path.
+    private(set) var readers: [String: Reader] = [:]
+    /// The outcomes so far, in the order of their arrival.
+    private(set) var outcomes: [Concluded] = []
+    /// The revision that was last compared.
+    private(set) var shown = Revision(epoch: 0, sequence: 0)
+    private var values: [String: (pattern: PathPattern, value: FollowedValue)] = [:]
+
+    init(_ client: SimulatedClient) { self.client = client }
+
+    /// Follows the collections that match `pattern`.
+    func follow(_ text: String) {
+        guard values[text] == nil, let pattern = PathPattern(text) else { return }
+        client.act { machine in
+            values[text] = (pattern, machine.followValue(at: "\(pattern.fixed)"))
+        }
+    }
+
+    /// Keeps the reader of a mirror.
+    func keep(_ reader: Reader, of path: String) { readers[path] = reader }
+
+    /// Records an outcome.
+    func conclude(_ action: SimulatedAction, _ outcome: ActionOutcome) {
+        outcomes.append(Concluded(action: action, outcome: outcome))
+    }
+
+    /// Sets the revision that was compared; returns the one before.
+    func show(_ revision: Revision) -> Revision {
+        defer { shown = revision }
+        return shown
+    }
+
+    /// The last value of what a followed pattern begins with.
+    func value(at pattern: String) -> WireValue? { values[pattern]?.value.value }
+
+    /// The children with their composed values, in the collections that match `pattern`.
+    func children(at pattern: String) -> [(path: SlicePath, value: WireValue)] {
+        guard let (pattern, followed) = values[pattern], let value = followed.value else {
+            return []
+        }
+        return pattern.children(in: value)
+    }
+}

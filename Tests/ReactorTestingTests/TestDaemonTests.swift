@@ -116,6 +116,37 @@ struct TestDaemonTests {
         #expect(daemon.tree.revision.epoch == 2)
     }
 
+    @Test("a restart with the history continues states, outcomes and plans, and releases claims")
+    func recovered() throws {
+        let daemon = TestDaemon(Workshop())
+        let client = daemon.connect()
+        let mirror = try client.mirror(Workshop.self)
+        _ = try client.dispatch(Workshop.Action.open)
+        _ = try client.dispatch(Workshop.Action.sit)
+        _ = try client.dispatch(Order.Action.work(limit: 5), to: "/orders/1")
+        #expect(mirror.state.desks.count == 1)
+        try daemon.restart()
+        #expect(mirror.phase == .connecting)
+        daemon.advance(by: .milliseconds(30))
+        #expect(daemon.state(of: Order.self, at: "/orders/1")?.steps == 1)
+        #expect(daemon.state(of: Workshop.self)?.desks == [])
+        #expect(daemon.tree.revision.epoch == 1)
+        daemon.advance(by: .seconds(2))
+        #expect(mirror.phase == .live && mirror.state.last == 1)
+        // The plan of the first start has removed the order.
+        #expect(mirror.state.numbers == [])
+    }
+
+    @Test("the next version continues the history, and another reactor is refused")
+    func upgraded() throws {
+        let daemon = TestDaemon(Workshop())
+        _ = try daemon.connect().dispatch(Workshop.Action.open)
+        try daemon.upgrade(to: NextVersion.Workshop())
+        #expect(daemon.state(of: NextVersion.Workshop.self)?.numbers == [1])
+        let error = #expect(throws: UnreadableHistory.self) { try daemon.upgrade(to: Counter()) }
+        #expect(error?.description.contains("Workshop") ?? false)
+    }
+
     @Test("a refusal is an error, a rejection is an outcome, and a closed client fails")
     func refusals() throws {
         let client = TestDaemon(Counter()).connect()

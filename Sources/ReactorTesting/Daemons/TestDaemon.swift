@@ -21,15 +21,20 @@ public final class TestDaemon {
     let effects = ManualWorld()
     let world: SimulatedWorld
     private var lastEpoch: UInt64
+    private var root: any Reactor
 
-    /// Starts a daemon of `root` with the given epoch.
+    /// Starts a daemon of `root` with the given epoch. It keeps its history in memory.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits()
     ) {
         lastEpoch = epoch
-        let tree = Tree(root, epoch: epoch, environment: effects.environment())
+        self.root = root
+        var habits = SimulatedHabits()
+        habits.snapshotPercent = 0
         world = SimulatedWorld(
-            seed: epoch, tree, limits: limits, effects: effects, isCalm: true)
+            seed: epoch, Tree(root, epoch: epoch, environment: effects.environment()),
+            in: SimulatedJournal(seed: epoch, epoch: epoch, habits: habits), limits: limits,
+            effects: effects, isCalm: true, weather: SimulatedWeather())
         settle()
     }
 
@@ -98,9 +103,44 @@ public final class TestDaemon {
     /// Clients reconnect by themselves, after a pause: ``advance(by:)``.
     public func restart(_ root: some Reactor) {
         lastEpoch += 1
+        self.root = root
         world.restart(Tree(root, epoch: lastEpoch, environment: effects.environment()))
         settle()
     }
+
+    /// Restarts the daemon with its history, as after a crash: states, sessions, outcomes and plans
+    /// continue, effects end, and what connections owned is released.
+    ///
+    /// Clients reconnect by themselves, after a pause: ``advance(by:)``.
+    /// *Throws*: ``UnreadableHistory`` if the reactor does not accept what it has written.
+    public func restart() throws(UnreadableHistory) { try recover(root) }
+
+    /// Restarts the daemon with its history, and with `next` as its root: the next version of the
+    /// reactor.
+    ///
+    /// *Throws*: ``UnreadableHistory`` if `next` cannot continue the history; the daemon then
+    /// serves no client any more.
+    public func upgrade(to next: some Reactor) throws(UnreadableHistory) {
+        root = next
+        try recover(next)
+    }
+
+    private func recover(_ root: some Reactor) throws(UnreadableHistory) {
+        _ = tree.dismissEffects()
+        let tree = Tree(root, epoch: 0, environment: effects.environment())
+        guard world.crash(tree) else {
+            throw UnreadableHistory(reason: world.violations.last ?? "")
+        }
+        settle()
+    }
+}
+
+/// Thrown if a reactor cannot continue the history of a ``TestDaemon``.
+public struct UnreadableHistory: Error, Equatable, CustomStringConvertible {
+    /// The part of the history that cannot be read, and why.
+    public var reason: String
+
+    public var description: String { "the history cannot be continued: \(reason)" }
 }
 
 /// Thrown by ``TestDaemon/run(for:_:)`` if the code has not ended in time.

@@ -26,6 +26,18 @@ struct GuideTests {
         store.finish()
     }
 
+    @Test("the guide tests the children of a collection")
+    func collection() {
+        let store = TestStore(Search())
+        store.send(.open("a"))
+        store.expect(children: ["a"], of: \.$tabs)
+        let tab = store.child(\.$tabs, "a")
+        tab.send(.increment(by: 2)) { $0 = Counter.State(count: 2, history: [2]) }
+        tab.sendRejected(.decrement(by: 3), "negative")
+        #expect(tab.state?.count == 2)
+        store.finish()
+    }
+
     @Test("the guide tests code that uses a client")
     func stub() async throws {
         let stub = Stub(Counter.self)
@@ -59,6 +71,10 @@ struct GuideTests {
         #expect(daemon.state(of: Counter.self)?.count == 5)
         let outcome = try daemon.run { await shown.dispatch(.decrement(by: 9)) }
         #expect(outcome == .rejected(Rejection("negative", "only 5")))
+
+        try daemon.restart()
+        daemon.advance(by: .seconds(1))
+        #expect(shown.phase == .live && shown.state.count == 5)
     }
 
     @Test("the guide tests a storm", arguments: 0..<4 as Range<UInt64>)

@@ -244,4 +244,30 @@ struct TestStoreTests {
                 && issue.comments.contains { $0.rawValue.contains("+   count: 1") }
         }
     }
+
+    @Test("an unstated change of a child, and a step for a missing child, are reported")
+    func children() {
+        let log = FailureLog()
+        let store = TestStore(Workshop(), report: log.report)
+        store.send(.open) {
+            $0.last = 1
+            $0.numbers = [1]
+        }
+        store.expect(children: ["1"], of: \.$orders)
+        let order = store.child(\.$orders, "1")
+        order.send(.work(limit: 1)) { $0.steps = 1 }
+        #expect(log.texts == [])
+        order.child(\.$count).expect { $0 = Counter.State(count: 1, history: [1]) }
+        store.expect { $0.steps = 1 }
+        order.sendRejected(.work(limit: 1), "done")
+        #expect(log.texts == [])
+        order.send(.work(limit: 2)) { $0.steps = 2 }
+        store.expect { $0.steps = 2 }
+        store.child(\.$orders, "7").send(.work(limit: 1))
+        #expect(log.texts.contains { $0.contains("no reactor is at /orders/7") })
+        store.advance(by: .milliseconds(1))
+        #expect(log.texts.contains { $0.contains("/orders/1/count") })
+        store.skipAll()
+        store.finish()
+    }
 }

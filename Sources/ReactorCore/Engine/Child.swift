@@ -74,6 +74,9 @@ final class ChildSlot {
 public struct ChildHandle<R: Reactor> {
     let slot: ChildSlot
 
+    /// The child's name below its parent.
+    package var name: WireKey { slot.name }
+
     func node(below parent: AnyNode) -> Node<R> {
         guard let node = parent.children[slot.name] as? Node<R> else {
             preconditionFailure("\(parent.path) has no child of type \(R.self) here")
@@ -85,6 +88,9 @@ public struct ChildHandle<R: Reactor> {
 /// A collection of children, seen from its parent.
 public struct KeyedHandle<Key: ChildKey, R: Reactor> {
     let slot: ChildSlot
+
+    /// The collection's name below its parent.
+    package var name: WireKey { slot.name }
 
     func collection(below parent: AnyNode) -> AnyNode {
         guard let node = parent.children[slot.name] else {

@@ -3,7 +3,7 @@ import ReactorWire
 
 /// A mounted reactor and its state.
 public final class Node<R: Reactor>: AnyNode {
-    @usableFromInline let reactor: R
+    @usableFromInline package let reactor: R
     // `reduce` receives nothing through which it could reach the node, so accesses cannot overlap.
     @usableFromInline let cell: Cell<R.State>
     /// The transforms, middleware and taps of the node, if it has any.

@@ -60,7 +60,8 @@ extension TestStore {
         _ = pending.takeProblems()
     }
 
-    private func receive<C: Reactor>(
+    /// Accounts for the next transaction, in which `node` applied `mutation`.
+    func receive<C: Reactor>(
         _ mutation: C.Mutation, of node: Node<C>, _ change: ((inout C.State) -> Void)?,
         at location: CodeLocation
     ) {
@@ -158,5 +159,32 @@ extension TestStore {
                         got: .array(got.map { .text($0.text) })
                     ).text, at: location)
         }
+    }
+}
+
+// MARK: - Children by properties
+extension TestStore {
+    /// The static child behind a property such as `\.$count`.
+    public func child<C: Reactor>(_ property: KeyPath<R, ChildHandle<C>>) -> TestChild<R, C> {
+        TestChild<R, R>(self, .root).child(property)
+    }
+
+    /// The child under `key` in the collection behind a property such as `\.$tabs`.
+    public func child<C: Reactor>(
+        _ property: KeyPath<R, KeyedHandle<C>>, _ key: WireKey
+    ) -> TestChild<R, C> {
+        TestChild<R, R>(self, .root).child(property, key)
+    }
+
+    /// States the keys of the collection behind a property after the current transaction, which
+    /// created or removed children.
+    public func expect<C: Reactor>(
+        children keys: [WireKey], of property: KeyPath<R, KeyedHandle<C>>,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        TestChild<R, R>(self, .root).expect(
+            children: keys, of: property, fileID: fileID, filePath: filePath, line: line,
+            column: column)
     }
 }

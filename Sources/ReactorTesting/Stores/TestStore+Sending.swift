@@ -44,9 +44,17 @@ extension TestStore {
         column: Int = #column
     ) {
         let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        sendRejected(action, code, to: root, by: caller, at: location)
+    }
+
+    /// Sends an action to `node` that must be rejected with `code`.
+    func sendRejected<C: Reactor>(
+        _ action: C.Action, _ code: String, to node: Node<C>, by caller: Caller,
+        at location: CodeLocation
+    ) {
         let text = WireValue.texts(of: action.wireBytes())
         prepare(for: text, at: location)
-        switch dispatch(action, to: root, by: caller) {
+        switch dispatch(action, to: node, by: caller) {
         case .failed(.rejected(let rejection)):
             if rejection.code != code {
                 report("\(text) is rejected, with \(rejection) and not with \(code)", at: location)
@@ -74,7 +82,8 @@ extension TestStore {
         settle(at: location)
     }
 
-    private func send<C: Reactor>(
+    /// Sends an action to `node`, and accounts for its change.
+    func send<C: Reactor>(
         _ action: C.Action, to node: Node<C>, by caller: Caller, _ mutations: [C.Mutation]?,
         _ change: ((inout C.State) -> Void)?, at location: CodeLocation
     ) -> C.Reply? {

@@ -1,0 +1,110 @@
+public import ReactorCore
+
+/// A child of the reactor in a ``TestStore``, addressed by its property.
+///
+///     let store = TestStore(Search())
+///     store.send(.open("a"))
+///     store.expect(children: ["a"], of: \.$tabs)
+///     let tab = store.child(\.$tabs, "a")
+///     tab.send(.increment(by: 2)) { $0.count = 2 }
+///
+/// The child need not exist yet; a step for a missing child is a failure. The store reports every
+/// change of a child that the test did not state, as it does for the root.
+///
+/// *Owner*: the store's isolation.
+public struct TestChild<Root: Reactor, C: Reactor> {
+    /// The child's path.
+    public let path: SlicePath
+    private let store: TestStore<Root>
+
+    init(_ store: TestStore<Root>, _ path: SlicePath) {
+        self.store = store
+        self.path = path
+    }
+
+    /// The child's current state; nil if the child does not exist.
+    public var state: C.State? { (store.tree.node(at: path) as? Node<C>)?.state }
+
+    /// Sends an action to the child, and states its change of the child's state: see
+    /// ``TestStore/send(_:by:mutations:_:fileID:filePath:line:column:)``.
+    @discardableResult
+    public func send(
+        _ action: C.Action, by caller: Caller = .tester, mutations: [C.Mutation]? = nil,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) -> C.Reply? {
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = store.node(C.self, at: "\(path)", location) else { return nil }
+        return store.send(action, to: node, by: caller, mutations, change, at: location)
+    }
+
+    /// Sends an action to the child that must be rejected with `code`.
+    public func sendRejected(
+        _ action: C.Action, _ code: String, by caller: Caller = .tester,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = store.node(C.self, at: "\(path)", location) else { return }
+        store.sendRejected(action, code, to: node, by: caller, at: location)
+    }
+
+    /// States the complete change of the child in the current transaction.
+    public func expect(
+        mutations: [C.Mutation]? = nil, _ change: ((inout C.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        store.expect(
+            C.self, at: "\(path)", mutations: mutations, change, fileID: fileID,
+            filePath: filePath, line: line, column: column)
+    }
+
+    /// Accounts for the next transaction, in which the child applied `mutation`.
+    public func receive(
+        _ mutation: C.Mutation, _ change: ((inout C.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        store.receive(
+            mutation, of: C.self, at: "\(path)", change, fileID: fileID, filePath: filePath,
+            line: line, column: column)
+    }
+}
+
+// MARK: - Children by properties
+extension TestChild {
+    /// The static child of this child behind a property such as `\.$count`.
+    public func child<Next: Reactor>(
+        _ property: KeyPath<C, ChildHandle<Next>>
+    ) -> TestChild<Root, Next> {
+        TestChild<Root, Next>(store, place { $0[keyPath: property].name })
+    }
+
+    /// The child under `key` in the collection behind a property such as `\.$runs`.
+    public func child<Next: Reactor>(
+        _ property: KeyPath<C, KeyedHandle<Next>>, _ key: WireKey
+    ) -> TestChild<Root, Next> {
+        TestChild<Root, Next>(store, place { $0[keyPath: property].name }.appending(key))
+    }
+
+    /// States the keys of the collection behind a property of this child after the current
+    /// transaction, which created or removed children.
+    public func expect<Next: Reactor>(
+        children keys: [WireKey], of property: KeyPath<C, KeyedHandle<Next>>,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        store.expect(
+            children: keys, at: "\(place { $0[keyPath: property].name })", fileID: fileID,
+            filePath: filePath, line: line, column: column)
+    }
+
+    /// The path of what a property of this child names; the path of a missing child leads nowhere.
+    private func place(_ name: (C) -> WireKey) -> SlicePath {
+        guard let node = store.tree.node(at: path) as? Node<C> else {
+            return path.appending("missing")
+        }
+        return path.appending(name(node.reactor))
+    }
+}

@@ -18,7 +18,7 @@ public protocol ChildKey: WireMapKey, Sendable {
 
 extension ChildKey {
     /// The key as a component of a path.
-    var pathKey: WireKey { WireKey(wireKeyText) }
+    package var pathKey: WireKey { WireKey(wireKeyText) }
 
     public static func isOrdered(_ left: Self, before right: Self) -> Bool {
         left.pathKey < right.pathKey

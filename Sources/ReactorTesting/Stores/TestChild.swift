@@ -82,16 +82,16 @@ extension TestChild {
     }
 
     /// The child under `key` in the collection behind a property such as `\.$runs`.
-    public func child<Next: Reactor>(
-        _ property: KeyPath<C, KeyedHandle<Next>>, _ key: WireKey
+    public func child<Key: ChildKey, Next: Reactor>(
+        _ property: KeyPath<C, KeyedHandle<Key, Next>>, _ key: Key
     ) -> TestChild<Root, Next> {
-        TestChild<Root, Next>(store, place { $0[keyPath: property].name }.appending(key))
+        TestChild<Root, Next>(store, place { $0[keyPath: property].name }.appending(key.pathKey))
     }
 
     /// States the keys of the collection behind a property of this child after the current
     /// transaction, which created or removed children.
-    public func expect<Next: Reactor>(
-        children keys: [WireKey], of property: KeyPath<C, KeyedHandle<Next>>,
+    public func expect<Key: ChildKey, Next: Reactor>(
+        children keys: [Key], of property: KeyPath<C, KeyedHandle<Key, Next>>,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) {

@@ -170,16 +170,16 @@ extension TestStore {
     }
 
     /// The child under `key` in the collection behind a property such as `\.$tabs`.
-    public func child<C: Reactor>(
-        _ property: KeyPath<R, KeyedHandle<C>>, _ key: WireKey
+    public func child<Key: ChildKey, C: Reactor>(
+        _ property: KeyPath<R, KeyedHandle<Key, C>>, _ key: Key
     ) -> TestChild<R, C> {
         TestChild<R, R>(self, .root).child(property, key)
     }
 
     /// States the keys of the collection behind a property after the current transaction, which
     /// created or removed children.
-    public func expect<C: Reactor>(
-        children keys: [WireKey], of property: KeyPath<R, KeyedHandle<C>>,
+    public func expect<Key: ChildKey, C: Reactor>(
+        children keys: [Key], of property: KeyPath<R, KeyedHandle<Key, C>>,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
     ) {

@@ -277,7 +277,10 @@ struct EffectRoomTests {
         bench.settle()
         #expect(bench.state.count == 0 && bench.store.core.tree.lateEmissions == 2)
         #expect(bench.complaints.count == 1)
-        #expect(bench.complaints.first?.contains("after its return") ?? false)
+        let complaint = try #require(bench.complaints.first)
+        #expect(
+            complaint.hasPrefix("/: dropped what an effect of ReactorCoreTests/EffectRoomTests"))
+        #expect(complaint.contains(".swift:\(Leaker.line) emitted after its return"))
         // By contract, later emissions of a cancelled effect are dropped silently.
         try bench.send(.leakAndWait)
         try bench.send(.cancel)
@@ -292,6 +295,7 @@ struct EffectRoomTests {
 @Reactor
 private struct Leaker {
     let leak: Kept<Emit<Mutation>>
+    static let line: UInt = #line
 
     enum Action: Equatable, Sendable {
         case leak
@@ -303,7 +307,8 @@ private struct Leaker {
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
-        case .leak: .none.effect(Effect { [leak] emit in leak.keep(emit) })
+        case .leak:
+            .none.effect(Effect(line: Self.line) { [leak] emit in leak.keep(emit) })
         case .leakAndWait:
             .none.effect(
                 Effect(cancelID: "wait") { [leak] emit in

@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// Asynchronous work that a reactor asks for.
 ///
 /// It starts once the transaction that asked for it is committed, and runs in the daemon only. Each
@@ -15,24 +17,29 @@ public struct Effect<Mutation: Sendable>: Sendable {
     var until: (@Sendable (any Sendable) -> Bool)?
     /// Whether it stands for a durable task that its reactor cannot perform.
     var isUnperformed = false
+    /// The code that made it, for the log; `nil` if the library made it for an author.
+    var place: EffectPlace?
     let run: @Sendable (Emit<Mutation>) async throws -> Void
 
-    /// Work that emits any number of mutations.
+    /// Work that emits any number of mutations. The log names the effect by `fileID` and `line`.
     public init(
         cancelID: String? = nil, lifetime: EffectLifetime = .reactor, deadline: Duration? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ run: @escaping @Sendable (Emit<Mutation>) async throws -> Void
     ) {
         self.cancelID = cancelID
         self.lifetime = lifetime
         self.deadline = deadline
+        place = EffectPlace(fileID: fileID, line: line)
         self.run = run
     }
 
     /// Emits the elements of an asynchronous sequence.
     public init<Source: AsyncSequence & Sendable>(
-        cancelID: String? = nil, lifetime: EffectLifetime = .reactor, _ source: Source
+        cancelID: String? = nil, lifetime: EffectLifetime = .reactor,
+        fileID: StaticString = #fileID, line: UInt = #line, _ source: Source
     ) where Source.Element == Mutation {
-        self.init(cancelID: cancelID, lifetime: lifetime) { emit in
+        self.init(cancelID: cancelID, lifetime: lifetime, fileID: fileID, line: line) { emit in
             for try await mutation in source { emit(mutation) }
         }
     }
@@ -45,6 +52,26 @@ public struct Effect<Mutation: Sendable>: Sendable {
         var effect = self
         effect.until = { action in (action as? Action).map(isEnd) ?? false }
         return effect
+    }
+}
+
+/// The code that made an effect.
+struct EffectPlace: Sendable {
+    let fileID: StaticString
+    let line: UInt
+}
+
+/// What the log says about an effect that emits after its return.
+struct LateReport: Sendable {
+    /// Raised when the work has returned by itself; taken by the first report.
+    let hasReturned = Flag()
+    var cancelID: String?
+    var place: EffectPlace?
+
+    /// The effect: its name and its place, as far as they are known.
+    var title: String {
+        let name = cancelID.map { "effect \"\($0)\"" } ?? "an effect"
+        return place.map { "\(name) of \($0.fileID):\($0.line)" } ?? name
     }
 }
 

@@ -119,19 +119,19 @@ final class EffectRunner {
         _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>, _ cause: R.Action?
     ) {
         let post = environment.post
-        let hasReturned = Flag()
+        let report = LateReport(cancelID: effect.cancelID, place: effect.place)
         let emit = Emit<R.Mutation>(
             clock: environment.clock,
             deliver: { decide in
-                post { tree in tree.effects.emit(decide, of: R.self, from: id, hasReturned) }
+                post { tree in tree.effects.emit(decide, of: R.self, from: id, report) }
             },
             deliverLast: { decide in
                 post { tree in
-                    tree.effects.emit(decide, of: R.self, from: id, hasReturned, isLast: true)
+                    tree.effects.emit(decide, of: R.self, from: id, report, isLast: true)
                 }
             })
         let run = effect.run
-        launch(id, on: node, cause, deadline: effect.deadline, raising: hasReturned) {
+        launch(id, on: node, cause, deadline: effect.deadline, raising: report.hasReturned) {
             try await run(emit)
         }
     }
@@ -217,10 +217,10 @@ final class EffectRunner {
     /// Applies an emission of an effect, unless the effect has been cancelled.
     private func emit<R: Reactor>(
         _ decide: @escaping Emit<R.Mutation>.Decide, of type: R.Type, from id: EffectID,
-        _ hasReturned: Flag, isLast: Bool = false
+        _ report: LateReport, isLast: Bool = false
     ) {
         guard let effect = running[id], let node = nodes[id.node] as? Node<R> else {
-            return dropLate(of: id, hasReturned)
+            return dropLate(of: id, report)
         }
         guard let mutation = decide(node.state) else { return }
         turn.transaction.begin(by: .daemon, effect.origin)
@@ -234,12 +234,12 @@ final class EffectRunner {
 
     /// Drops an emission after the end of its effect. If the reactor did not end the effect, this
     /// is the author's mistake, and the log names it once.
-    func dropLate(of id: EffectID, _ hasReturned: Flag) {
+    func dropLate(of id: EffectID, _ report: LateReport) {
         lateEmissions &+= 1
-        guard let node = nodes[id.node], hasReturned.take() else { return }
+        guard let node = nodes[id.node], report.hasReturned.take() else { return }
         turn.complain(
-            "\(node.path): dropped what an effect emitted after its return: let it run until "
-                + "all that it starts has ended")
+            "\(node.path): dropped what \(report.title) emitted after its return: let it run "
+                + "until all that it starts has ended, or make it with Effect.callback")
     }
 
     // MARK: Ends

@@ -45,7 +45,7 @@ extension Node {
     ) {
         let effects = turn.tree.effects
         let id = effects.newID(of: self)
-        let hasReturned = Flag()
+        let report = LateReport()
         effects.list(
             RunningEffect(origin: .daemon, sequence: turn.transaction.sequence, isSource: true),
             as: id)
@@ -57,7 +57,7 @@ extension Node {
                 guard ticket.arrive(), tree.effects.running[id] != nil,
                     let node = tree.node(id.node) as? Node<R>
                 else {
-                    tree.effects.dropLate(of: id, hasReturned)
+                    tree.effects.dropLate(of: id, report)
                     return ticket.window.end()
                 }
                 tree.turn.transaction.begin(by: .daemon, .daemon)
@@ -67,7 +67,7 @@ extension Node {
         }
         turn.whenCommitted { [self] in
             effects.start(id) { [self] in
-                effects.launch(id, on: self, raising: hasReturned) {
+                effects.launch(id, on: self, raising: report.hasReturned) {
                     defer {
                         post { tree in
                             guard let node = tree.node(id.node) as? Node<R> else { return }

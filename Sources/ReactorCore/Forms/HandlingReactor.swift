@@ -119,10 +119,11 @@ extension HandlingReactor {
         var mutations = Mutations(WrittenState(written))
         for name in options.cancelling { mutations = mutations.cancelling(name) }
         guard let handler = handler(for: action) else { return mutations }
-        return mutations.effect(
-            Effect(
-                cancelID: options.cancelID, lifetime: options.lifetime, deadline: options.deadline
-            ) { emit in try await handler(StateWriter(emit: emit)) })
+        var effect = Effect<WrittenState<State>>(
+            cancelID: options.cancelID, lifetime: options.lifetime, deadline: options.deadline
+        ) { emit in try await handler(StateWriter(emit: emit)) }
+        effect.place = nil
+        return mutations.effect(effect)
     }
 
     public func reduce(state: inout State, mutation: WrittenState<State>) {

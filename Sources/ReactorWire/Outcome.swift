@@ -32,9 +32,9 @@ public struct Origin: Equatable, Hashable, Sendable {
     /// The action's ordinal.
     public var ordinal: UInt64
 
-    /// Makes an origin of its parts.
+    /// Makes an origin of its parts, for tests of a `reduce` that keeps it.
     @inlinable
-    package init(client: UInt64, ordinal: UInt64) {
+    public init(client: UInt64, ordinal: UInt64) {
         self.client = client
         self.ordinal = ordinal
     }

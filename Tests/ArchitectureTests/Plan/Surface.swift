@@ -10,7 +10,7 @@ enum Surface {
     static let publicMax: [String: Int] = [
         "LoginExample": 14,
         "ReactorClient": 190,
-        "ReactorCore": 650,
+        "ReactorCore": 690,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,

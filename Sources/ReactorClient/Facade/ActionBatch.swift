@@ -58,15 +58,15 @@ public struct ActionBatch {
 
     /// Adds an action for the reactor at a path of properties.
     public mutating func send<R: Reactor>(_ action: R.Action, to path: ReactorPath<R>) {
-        add(WireEmbedded(action), to: path.path.description, reactor: R.reactorName)
+        include(WireEmbedded(action), to: path.path.description, reactor: R.reactorName)
     }
 
     /// Adds an action of any shape for the node at `path`.
     public mutating func send(_ action: some WireCodable, to path: String) {
-        add(WireEmbedded(action), to: path, reactor: nil)
+        include(WireEmbedded(action), to: path, reactor: nil)
     }
 
-    private mutating func add(_ action: WireEmbedded, to path: String, reactor: String?) {
+    private mutating func include(_ action: WireEmbedded, to path: String, reactor: String?) {
         items.append(Item(path: path, action: action, target: .path(reactor: reactor)))
     }
 }

@@ -81,20 +81,18 @@ extension Client {
     /// are not returned.
     ///
     /// *Throws*: if a node does not exist, or is not of the path's type; nothing is sent then.
-    nonisolated(nonsending)
-        public func atomically(
-            if expected: Revision? = nil, isPreviewed: Bool = false, awaitsEffects: Bool = false,
-            _ build: (inout ActionBatch) -> Void
-        ) async throws(ClientError) -> BatchOutcome
-    {
+    public nonisolated(nonsending) func atomically(
+        if expected: Revision? = nil, isPreviewed: Bool = false, awaitsEffects: Bool = false,
+        _ build: (inout ActionBatch) -> Void
+    ) async throws(ClientError) -> BatchOutcome {
         var batch = ActionBatch(of: shared)
         build(&batch)
-        return try await send(
+        return try await submit(
             batch.items, expected.map { DispatchOptions(expected: $0) }, isPreviewed: isPreviewed,
             awaitsEffects: awaitsEffects)
     }
 
-    private func send(
+    private func submit(
         _ items: [ActionBatch.Item], _ conditions: DispatchOptions?, isPreviewed: Bool,
         awaitsEffects: Bool
     ) async throws(ClientError) -> BatchOutcome {

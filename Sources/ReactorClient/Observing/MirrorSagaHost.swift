@@ -70,7 +70,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                 guard scope.isOpen else { return then(.failure(CancellationError())) }
                 switch result {
                 case .success(let hold):
-                    Self.send(action.bytes, to: hold, through: client) {
+                    Self.forward(action.bytes, to: hold, through: client) {
                         then(Self.result(of: $0))
                     }
                 case .failure(let error): then(.failure(error))
@@ -115,7 +115,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     }
 
     /// Sends an action for a saga; calls `then` on the client's thread.
-    private static func send(
+    private static func forward(
         _ bytes: [UInt8], to hold: NodeHold, through client: ClientMachine,
         then: @escaping (ActionOutcome) -> Void
     ) {

@@ -22,10 +22,10 @@ struct ClientCollectionsTests {
         let runs = try await client.collection(Run.self, at: "/projects/build/runs")
         let build = ReactorPath(Portfolio.self).child(\.$projects, "build")
         #expect(try await client.collection(\.$runs, of: build) === runs)
-        let outcome = try await runs.dispatch(.advance(to: 5), to: "2")
+        let outcome = try await runs.dispatch("2", .advance(to: 5))
         #expect(outcome.revision == runs.revision && runs["2"]?.progress == 5)
         do {
-            _ = try await runs.dispatch(.advance(to: 5), to: "3")
+            _ = try await runs.dispatch("3", .advance(to: 5))
             Issue.record("there is no run 3")
         } catch .refused(let refusal) {
             #expect(refusal.code == .notFound)

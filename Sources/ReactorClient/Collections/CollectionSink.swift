@@ -82,7 +82,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     /// The error for a node that is no collection of `R`; `reactor` is the daemon's name for it.
     static func refusal(of reactor: String, at path: String) -> ClientError? {
-        let expected = ComposedState<R>.collectionName
+        let expected = R.collectionName
         return reactor == expected
             ? nil : .otherReactor(path: path, expected: expected, actual: reactor)
     }
@@ -194,7 +194,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
             }
             return .set(key, encoded: encoded, try R.State(wireBytes: encoded))
         } catch {
-            let place = MirrorCollection<Key, R>.place(of: name, in: path)
+            let place = MirrorCollection<Key, R>.childPath(of: name, in: path)
             fault = .incompatible(path: place, error)
             throw error
         }

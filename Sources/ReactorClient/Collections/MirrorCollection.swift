@@ -81,12 +81,12 @@ public final class MirrorCollection<Key: KeyedKey, R: Reactor>: Observable, Send
     ///
     /// *Throws*: if there is no such child; the action is not sent then.
     public func dispatch(
-        _ action: R.Action, to key: Key, if expected: Revision? = nil
+        _ key: Key, _ action: R.Action, if expected: Revision? = nil
     ) async throws(ClientError) -> DispatchOutcome<R.Reply> {
         guard let port else {
             return .failed(message: "never sent: submit the action to the LoopClient")
         }
-        let place = Self.place(of: WireKey(key.wireKeyText), in: path)
+        let place = Self.childPath(of: WireKey(key.wireKeyText), in: path)
         let hold = try await port.ask { client, then in client.hold(place, then: then) }
         let outgoing = OutgoingAction(
             action, to: hold.node, expected.map { DispatchOptions(expected: $0) })
@@ -94,7 +94,7 @@ public final class MirrorCollection<Key: KeyedKey, R: Reactor>: Observable, Send
     }
 
     /// The path of a child.
-    static func place(of name: WireKey, in path: String) -> String {
+    static func childPath(of name: WireKey, in path: String) -> String {
         let collection = (try? SlicePath(path)) ?? .root
         return collection.appending(name).description
     }

@@ -7,7 +7,9 @@ import ReactorCore
 struct Ranking<Key: KeyedKey, State: Sendable>: Sendable {
     typealias Element = KeyedState<Key, State>
 
+    /// Maximum children that are shown.
     private let countMax: Int
+    /// Maximum children that are kept in order.
     private let keptMax: Int
     private let isIncluded: @Sendable (Element) -> Bool
     private let precedes: (@Sendable (Element, Element) -> Bool)?

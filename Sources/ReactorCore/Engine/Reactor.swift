@@ -326,6 +326,9 @@ extension Reactor {
     /// The name of the reactor in histories and on the wire.
     package static var reactorName: String { form.name }
 
+    /// The name that clients receive for a collection of such reactors.
+    package static var collectionName: String { "collection of \(reactorName)" }
+
     /// The name of the type, and the fingerprint.
     static var form: ReactorForm {
         ReactorForm.of(Self.self) {

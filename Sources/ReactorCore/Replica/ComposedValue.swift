@@ -45,9 +45,6 @@ package struct ComposedState<R: Reactor>: Sendable {
         self.names = names.isEmpty ? nil : names
     }
 
-    /// The name that clients receive for a collection of such reactors.
-    package static var collectionName: String { "collection of \(R.reactorName)" }
-
     /// Whether the values at `name` in a composed value are those of another node.
     package func isChild(_ name: WireKey) -> Bool { names?.contains(name) ?? false }
 

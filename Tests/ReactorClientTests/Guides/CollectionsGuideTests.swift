@@ -20,7 +20,7 @@ private final class Screen: Sendable {
         let same = try await client.collection(\.$runs, of: build)
         let progress = runs["7"]?.progress
         for run in runs.states { show(run.key, run.progress) }
-        let outcome = try await runs.dispatch(.advance(to: 5), to: "7")
+        let outcome = try await runs.dispatch("7", .advance(to: 5))
         #expect(same === runs && progress == 0 && outcome.revision != nil)
         return runs
     }

@@ -37,7 +37,7 @@ private struct Seat {
 
 /// Has only actions for the daemon.
 @Reactor
-private struct Ledger {
+private struct Wallet {
     enum Action: Equatable, Sendable {
         @WireInternal case add(Int)
         @WireInternal case clear
@@ -53,9 +53,9 @@ private struct Ledger {
 }
 
 @Reactor
-private struct Office {
+private struct Bank {
     @Child var seat = Seat()
-    @Child var ledger = Ledger()
+    @Child var wallet = Wallet()
 
     enum Action: Equatable, Sendable { case pay(Int) }
     enum Mutation: Equatable, Sendable { case paid }
@@ -63,7 +63,7 @@ private struct Office {
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
-        case .pay(let amount): Mutations(.paid).sending(.add(amount), to: $ledger)
+        case .pay(let amount): Mutations(.paid).sending(.add(amount), to: $wallet)
         }
     }
 
@@ -87,32 +87,32 @@ struct InternalActionTests {
 
     @Test("the refusal names the path and the case")
     func message() throws {
-        let tree = Tree(Office(), epoch: 1)
-        let node = try #require(tree.node(at: try SlicePath("/ledger")))
+        let tree = Tree(Bank(), epoch: 1)
+        let node = try #require(tree.node(at: try SlicePath("/wallet")))
         let result = tree.dispatch(
-            to: node, Ledger.Action.add(1).wireBytes().span, by: .connection(1), ordinal: 1)
+            to: node, Wallet.Action.add(1).wireBytes().span, by: .connection(1), ordinal: 1)
         guard case .failed(.rejected(let rejection)) = result else {
             Issue.record("expected a rejection, got \(result)")
             return
         }
-        #expect(rejection == Rejection(.forbidden, "/ledger: only the daemon sends \"add\""))
+        #expect(rejection == Rejection(.forbidden, "/wallet: only the daemon sends \"add\""))
     }
 
     @Test("followers and parents send them, and a client is refused again afterwards")
     func daemon() throws {
-        let tree = Tree(Office(), epoch: 1)
+        let tree = Tree(Bank(), epoch: 1)
         #expect(try tree.send(Seat.Action.askFor(true), to: "/seat") == "applied 1")
         #expect(try tree.send(Seat.Action.askFor(false), to: "/seat") == "applied 3")
         #expect(try tree.state(of: Seat.self, "/seat").notes == ["passed to desk 7", "expired"])
         #expect(try tree.send(Seat.Action.expire, to: "/seat") == "rejected FORBIDDEN")
-        #expect(try tree.send(Office.Action.pay(3)) == "applied 5")
-        #expect(try tree.state(of: Ledger.self, "/ledger").sum == 3)
-        #expect(try tree.send(Ledger.Action.clear, to: "/ledger") == "rejected FORBIDDEN")
+        #expect(try tree.send(Bank.Action.pay(3)) == "applied 5")
+        #expect(try tree.state(of: Wallet.self, "/wallet").sum == 3)
+        #expect(try tree.send(Wallet.Action.clear, to: "/wallet") == "rejected FORBIDDEN")
     }
 
     @Test("the schema for clients does not have them, and the author's type has")
     func schema() throws {
-        let tree = Tree(Office(), epoch: 1)
+        let tree = Tree(Bank(), epoch: 1)
         let seat = try #require(tree.node(at: try SlicePath("/seat")))
         guard case .choice(let choice) = seat.actionSchema else {
             Issue.record("no choice: \(seat.actionSchema)")
@@ -121,9 +121,9 @@ struct InternalActionTests {
         #expect(choice.cases.map(\.name) == ["reserve", "askFor"])
         #expect(Seat.Action.wireInternalCases == ["expire", "pass"])
         #expect(Seat.Action.pass("x", 1).isWireInternal && !Seat.Action.askFor(true).isWireInternal)
-        let ledger = try #require(tree.node(at: try SlicePath("/ledger")))
-        #expect(ledger.actionSchema == .choice(.init(name: "Ledger.Action", cases: [])))
-        #expect(Ledger.Action.clear.isWireInternal)
+        let wallet = try #require(tree.node(at: try SlicePath("/wallet")))
+        #expect(wallet.actionSchema == .choice(.init(name: "Wallet.Action", cases: [])))
+        #expect(Wallet.Action.clear.isWireInternal)
     }
 
     @Test("a mirror does not preview one")

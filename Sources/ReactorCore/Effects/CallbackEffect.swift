@@ -1,8 +1,8 @@
 import ReactorThreads
 
 extension Effect {
-    /// Work that answers through callbacks, for longer than `body` runs: the effect stays open until
-    /// the emitter is finished or released, or the effect is cancelled.
+    /// Work that answers through callbacks, for longer than `body` runs: the effect stays open
+    /// until the emitter is finished or released, or the effect is cancelled.
     ///
     ///     Effect.callback { emit in
     ///         let observer = sensor.observe { emit(.measured($0)) }

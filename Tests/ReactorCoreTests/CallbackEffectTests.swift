@@ -73,7 +73,7 @@ struct CallbackEffectTests {
 
     private var isOpen: Bool { !bench.store.core.tree.effects.running.isEmpty }
 
-    @Test("a callback emits after the body has returned, until it finishes the effect")
+    @Test("a callback emits after the body has returned, until it completes the effect")
     func finish() throws {
         try bench.send(.open)
         let emit = try #require(emitters.all.first).emit
@@ -81,8 +81,8 @@ struct CallbackEffectTests {
         bench.settle()
         #expect(bench.state.values == [1, 2] && isOpen && notes.all == [])
         emit(.measured(3))
-        emit.finish()
-        emit.finish(throwing: Broken())
+        emit.complete()
+        emit.complete(throwing: Broken())
         bench.settle()
         #expect(bench.state == Sensor.State(values: [1, 2, 3]) && !isOpen)
         #expect(notes.all == ["ended"])
@@ -113,12 +113,12 @@ struct CallbackEffectTests {
         #expect(bench.store.core.tree.effects.orphans.isEmpty)
     }
 
-    @Test("an effect with callbacks fails by an error of its body, by finish, and by its deadline")
+    @Test("an effect with callbacks fails by its body, by complete, and by its deadline")
     func failures() throws {
         try bench.send(.fail)
         #expect(bench.state.failures == ["broken"] && notes.all == ["failed"])
         try bench.send(.open)
-        emitters.all.last?.emit.finish(throwing: Broken())
+        emitters.all.last?.emit.complete(throwing: Broken())
         bench.settle()
         #expect(bench.state.failures == ["broken", "broken"] && notes.all.count == 2)
         try bench.send(.open)

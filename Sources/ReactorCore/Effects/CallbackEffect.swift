@@ -2,7 +2,7 @@ import ReactorThreads
 
 extension Effect {
     /// Work that answers through callbacks, for longer than `body` runs: the effect stays open
-    /// until the emitter is finished or released, or the effect is cancelled.
+    /// until the emitter is completed or released, or the effect is cancelled.
     ///
     ///     Effect.callback { emit in
     ///         let observer = sensor.observe { emit(.measured($0)) }
@@ -40,7 +40,7 @@ public final class CallbackEmitter<Mutation: Sendable>: Sendable {
         self.end = end
     }
 
-    deinit { end.finish(nil) }
+    deinit { end.complete(throwing: nil) }
 
     /// Passes a new emitter to `body`, which alone decides how long it lives.
     fileprivate static func lend(
@@ -68,9 +68,9 @@ public final class CallbackEmitter<Mutation: Sendable>: Sendable {
 
     /// Ends the effect after its earlier emissions. With an error, the effect has failed. A second
     /// call does nothing.
-    public func finish(throwing error: (any Error)? = nil) { end.finish(error) }
+    public func complete(throwing error: (any Error)? = nil) { end.complete(throwing: error) }
 
-    /// Calls `job` once when the effect has ended, however it ended: finished, cancelled, or past
+    /// Calls `job` once when the effect has ended, however it ended: completed, cancelled, or past
     /// its deadline. Calls it at once if it has.
     public func onEnd(_ job: @escaping @Sendable () -> Void) { end.add(job) }
 }
@@ -87,7 +87,7 @@ private final class CallbackEnd: Sendable {
 
     init() { (signals, input) = AsyncThrowingStream.makeStream() }
 
-    func finish(_ error: (any Error)?) { input.finish(throwing: error) }
+    func complete(throwing error: (any Error)?) { input.finish(throwing: error) }
 
     func add(_ job: @escaping @Sendable () -> Void) {
         let isOver = jobs.withLock { jobs in

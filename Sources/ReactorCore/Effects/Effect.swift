@@ -18,7 +18,7 @@ public struct Effect<Mutation: Sendable>: Sendable {
     /// Whether it stands for a durable task that its reactor cannot perform.
     var isUnperformed = false
     /// The code that made it, for the log; `nil` if the library made it for an author.
-    var place: EffectPlace?
+    var location: CodeLocation?
     let run: @Sendable (Emit<Mutation>) async throws -> Void
 
     /// Work that emits any number of mutations. The log names the effect by `fileID` and `line`.
@@ -30,7 +30,7 @@ public struct Effect<Mutation: Sendable>: Sendable {
         self.cancelID = cancelID
         self.lifetime = lifetime
         self.deadline = deadline
-        place = EffectPlace(fileID: fileID, line: line)
+        location = CodeLocation(fileID: fileID, line: line)
         self.run = run
     }
 
@@ -56,7 +56,7 @@ public struct Effect<Mutation: Sendable>: Sendable {
 }
 
 /// The code that made an effect.
-struct EffectPlace: Sendable {
+struct CodeLocation: Sendable {
     let fileID: StaticString
     let line: UInt
 }
@@ -66,12 +66,12 @@ struct LateReport: Sendable {
     /// Raised when the work has returned by itself; taken by the first report.
     let hasReturned = Flag()
     var cancelID: String?
-    var place: EffectPlace?
+    var location: CodeLocation?
 
-    /// The effect: its name and its place, as far as they are known.
+    /// The effect: its name and its location, as far as they are known.
     var title: String {
         let name = cancelID.map { "effect \"\($0)\"" } ?? "an effect"
-        return place.map { "\(name) of \($0.fileID):\($0.line)" } ?? name
+        return location.map { "\(name) of \($0.fileID):\($0.line)" } ?? name
     }
 }
 

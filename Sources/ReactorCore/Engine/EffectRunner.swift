@@ -119,7 +119,7 @@ final class EffectRunner {
         _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>, _ cause: R.Action?
     ) {
         let post = environment.post
-        let report = LateReport(cancelID: effect.cancelID, place: effect.place)
+        let report = LateReport(cancelID: effect.cancelID, location: effect.location)
         let emit = Emit<R.Mutation>(
             clock: environment.clock,
             deliver: { decide in
@@ -181,7 +181,7 @@ final class EffectRunner {
     ) -> EffectID? {
         guard let id = admit(node) else { return nil }
         list(RunningEffect(origin: origin, sequence: 0), as: id)
-        run(job, after: pause, as: id, for: node)
+        launchTimer(job, by: pause, as: id, for: node)
         return id
     }
 
@@ -193,12 +193,12 @@ final class EffectRunner {
         let id = newID(of: node)
         list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
         start(id) { [self] in
-            if running[id] != nil { run(job, after: pause, as: id, for: node) }
+            if running[id] != nil { launchTimer(job, by: pause, as: id, for: node) }
         }
     }
 
-    private func run<R: Reactor>(
-        _ job: @escaping () -> Void, after pause: Duration, as id: EffectID, for node: Node<R>
+    private func launchTimer<R: Reactor>(
+        _ job: @escaping () -> Void, by pause: Duration, as id: EffectID, for node: Node<R>
     ) {
         jobs[id] = job
         let (clock, post) = (environment.clock, environment.post)

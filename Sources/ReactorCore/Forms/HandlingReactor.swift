@@ -122,7 +122,7 @@ extension HandlingReactor {
         var effect = Effect<WrittenState<State>>(
             cancelID: options.cancelID, lifetime: options.lifetime, deadline: options.deadline
         ) { emit in try await handler(StateWriter(emit: emit)) }
-        effect.place = nil
+        effect.location = nil
         return mutations.effect(effect)
     }
 

@@ -23,8 +23,8 @@ struct SagaRun<R: Reactor>: Sendable {
     mutating func begin(at now: Duration) { startedAt = now }
 
     /// Records the failure of the run.
-    mutating func fail(_ error: any Error, at now: Duration) -> SagaFailure {
-        let pause = record.fail(at: now, after: now - startedAt, restart)
+    mutating func endRun(with error: any Error, at now: Duration) -> SagaFailure {
+        let pause = record.countFailure(at: now, after: now - startedAt, restart)
         return SagaFailure(
             name: name, error: error, attempt: record.attempt, restartsAfter: pause)
     }
@@ -59,7 +59,7 @@ struct RestartRecord: Sendable {
 
     /// Records a failure at `now` of a run that lasted for `span`. Returns the pause until the
     /// next run; `nil` if there is none.
-    mutating func fail(
+    mutating func countFailure(
         at now: Duration, after span: Duration, _ restart: SagaRestart
     ) -> Duration? {
         guard restart != .never else {

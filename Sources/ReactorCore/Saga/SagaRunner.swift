@@ -135,7 +135,7 @@ final class SagaRunner: TreePart {
     private func failed<R: Reactor>(_ run: SagaRun<R>, _ id: EffectID, _ error: any Error) {
         guard effects.endEarly(id), let node = nodes[id.node] as? Node<R> else { return }
         var run = run
-        let failure = run.fail(error, at: runtime.clock.now)
+        let failure = run.endRun(with: error, at: runtime.clock.now)
         turn.complain("\(node.path): \(run.report(failure))")
         if let pause = failure.restartsAfter {
             effects.postpone({ [self, run] in restartSaga(run, of: id.node) }, by: pause, for: node)

@@ -291,7 +291,7 @@ struct SagaRunTests {
         let restart = SagaRestart.backoff(
             first: .seconds(1), factor: 2, most: .seconds(5), within: .seconds(60))
         let pauses = [0, 0, 59, 0, 60, 0].map { span in
-            record.fail(at: .zero, after: .seconds(span), restart)
+            record.countFailure(at: .zero, after: .seconds(span), restart)
         }
         #expect(pauses == [1, 2, 4, 5, 1, 2].map { .seconds($0) })
         #expect(record.attempt == 2)
@@ -301,7 +301,7 @@ struct SagaRunTests {
     func zero() {
         var record = RestartRecord()
         let restart = SagaRestart.backoff(first: .zero, factor: 2, most: .milliseconds(3))
-        let pauses = (0..<4).map { _ in record.fail(at: .zero, after: .zero, restart) }
+        let pauses = (0..<4).map { _ in record.countFailure(at: .zero, after: .zero, restart) }
         #expect(pauses == [0, 1, 2, 3].map { .milliseconds($0) })
     }
 }

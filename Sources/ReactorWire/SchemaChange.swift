@@ -53,36 +53,6 @@ extension WireSchema {
 
     /// Maximum changes that one comparison reports.
     package static let changesMax = 64
-
-    /// The records and choices named `name` inside this schema, each once.
-    package func types(named name: String) -> [WireSchema] {
-        var found: [WireSchema] = []
-        visit { schema in
-            if schema.typeName == name, !found.contains(schema) { found.append(schema) }
-        }
-        return found
-    }
-
-    /// The name of a record or choice.
-    package var typeName: String? {
-        switch self {
-        case .record(let record): record.name
-        case .choice(let choice): choice.name
-        default: nil
-        }
-    }
-
-    private func visit(_ body: (WireSchema) -> Void) {
-        body(self)
-        switch self {
-        case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: break
-        case .optional(let inner), .array(let inner), .map(let inner): inner.visit(body)
-        case .named(let named): named.schema.visit(body)
-        case .record(let record): for field in record.fields { field.schema.visit(body) }
-        case .choice(let choice):
-            for known in choice.cases { for inner in known.payload.schemas { inner.visit(body) } }
-        }
-    }
 }
 
 /// Walks through two schemas in parallel.
@@ -109,7 +79,7 @@ private struct SchemaComparison {
         case (.named(let stored), .named(let today)) where stored.name == today.name:
             compare(stored.schema, today.schema)
         // A value of another name may have the same form, and another meaning.
-        case (.named, _), (_, .named): addForm(stored.form, today.form)
+        case (.named, _), (_, .named): addForm(form(of: stored), form(of: today))
         case (.integer(let storedMin, let storedMax), .integer(let min, let max)):
             if min > storedMin || max < storedMax {
                 add(
@@ -122,7 +92,7 @@ private struct SchemaComparison {
         case (.record(let stored), .record(let today)):
             compare(stored.fields, today.fields, removed: today.removed, of: "struct")
         case (.choice(let stored), .choice(let today)): compare(stored, today)
-        default: addForm(stored.form, today.form)
+        default: addForm(form(of: stored), form(of: today))
         }
     }
 
@@ -204,7 +174,7 @@ private struct SchemaComparison {
             }
         case (.none, .none), (.none, .record), (.record, .none), (.record, .record):
             compare(stored.fields, today.fields, removed: [], of: "case")
-        default: addForm(stored.form, today.form)
+        default: addForm(form(of: stored), form(of: today))
         }
     }
 }
@@ -250,44 +220,32 @@ extension WireSchema.Payload {
         if case .record(let fields) = self { fields } else { [] }
     }
 
-    /// The types of the values.
-    fileprivate var schemas: [WireSchema] {
-        switch self {
-        case .none: []
-        case .single(let schema): [schema]
-        case .tuple(let schemas): schemas
-        case .record(let fields): fields.map(\.schema)
-        }
-    }
-
     fileprivate var form: String {
         switch self {
         case .none: "a case without values"
-        case .single(let schema): "a case of \(schema.form)"
+        case .single(let schema): "a case of \(ReactorWire.form(of: schema))"
         case .tuple(let schemas): "a case of \(schemas.count) values without labels"
         case .record: "a case of labelled values"
         }
     }
 }
 
-extension WireSchema {
-    /// The kind of value, for texts.
-    fileprivate var form: String {
-        switch self {
-        case .bool: "a boolean"
-        case .integer: "an integer"
-        case .float: "a number"
-        case .text: "text"
-        case .bytes: "bytes"
-        case .any: "any value"
-        case .duration: "a duration"
-        case .optional(let wrapped): wrapped.form
-        case .array: "an array"
-        case .map: "a map"
-        case .record(let record): "the struct \(record.name)"
-        case .choice(let choice): "the enum \(choice.name)"
-        case .reference(let name): "the type \(name)"
-        case .named(let named): "a \(named.name)"
-        }
+/// The kind of value, for texts.
+private func form(of schema: WireSchema) -> String {
+    switch schema {
+    case .bool: "a boolean"
+    case .integer: "an integer"
+    case .float: "a number"
+    case .text: "text"
+    case .bytes: "bytes"
+    case .any: "any value"
+    case .duration: "a duration"
+    case .optional(let wrapped): form(of: wrapped)
+    case .array: "an array"
+    case .map: "a map"
+    case .record(let record): "the struct \(record.name)"
+    case .choice(let choice): "the enum \(choice.name)"
+    case .reference(let name): "the type \(name)"
+    case .named(let named): "a \(named.name)"
     }
 }

@@ -154,13 +154,4 @@ struct SchemaChangeTests {
         let many = record((0..<500).map { field("f\($0)", .bool) })
         #expect(many.changes(to: record([])).count == WireSchema.changesMax)
     }
-
-    @Test("the types of a name are found at every depth")
-    func named() {
-        let inner = record([field("a", .bool)])
-        let outer = WireSchema.record(
-            WireSchema.Record(name: "Outer", fields: [field("all", .map(.optional(inner)))]))
-        #expect(outer.types(named: "State") == [inner] && outer.types(named: "Other").isEmpty)
-        #expect(outer.types(named: "Outer") == [outer])
-    }
 }

@@ -1,5 +1,6 @@
-import ReactorCore
 import Testing
+
+@testable import ReactorCore
 
 /// A reservation that its own plan ends.
 @Reactor
@@ -133,5 +134,21 @@ struct InternalActionTests {
             try preview.apply(.expire)
         }
         #expect(preview.state.notes == [])
+    }
+
+    @Test("the daemon's own action by bytes is applied, such as a saga's to another node")
+    func ownBytes() throws {
+        let bench = StoreBench(Bank())
+        let notes = Notes()
+        bench.run { saga in
+            do { try await saga.put(Wallet.Action.add(4), to: "/wallet") } catch {
+                notes.add("\(error)")
+            }
+        }
+        bench.settle()
+        #expect(notes.all == [])
+        let tree = bench.store.core.tree
+        #expect(try tree.state(of: Wallet.self, "/wallet").sum == 4)
+        #expect(try tree.send(Wallet.Action.clear, to: "/wallet") == "rejected FORBIDDEN")
     }
 }

@@ -329,7 +329,8 @@ extension Node {
     /// Refuses an action that only the daemon sends, if a client has sent it.
     @usableFromInline
     func checkInternal(_ action: R.Action, _ turn: Turn) throws(Rejection) {
-        if turn.transaction.isInternal { return }
+        // A follower keeps the caller of the action that dispatched it.
+        if turn.transaction.isInternal || turn.transaction.caller.isDaemon { return }
         throw .internalAction(action, at: path)
     }
 

@@ -108,15 +108,6 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 }
 
-extension WireSchema {
-    /// A choice without the cases of these names.
-    package func withoutCases(_ names: [String]) -> WireSchema {
-        guard !names.isEmpty, case .choice(var choice) = self else { return self }
-        choice.cases.removeAll { names.contains($0.name) }
-        return .choice(choice)
-    }
-}
-
 // MARK: - Coding of records
 extension WireSchema.Record {
     /// Encodes `removed` only if it has a name: so a schema without removed fields, and a
@@ -211,6 +202,13 @@ extension WireSchema {
 
 // MARK: - Fingerprint
 extension WireSchema {
+    /// A choice without the cases of these names.
+    package func withoutCases(_ names: [String]) -> WireSchema {
+        guard !names.isEmpty, case .choice(var choice) = self else { return self }
+        choice.cases.removeAll { names.contains($0.name) }
+        return .choice(choice)
+    }
+
     /// A number that differs for schemas whose encodings differ.
     ///
     /// *Shape*: 64-bit FNV-1a over the encoded bytes of ``canonical``.

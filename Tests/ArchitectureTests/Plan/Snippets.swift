@@ -30,7 +30,9 @@ enum Snippets {
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
-        article("Composition"): [guide("CompositionGuideTests")],
+        article("Composition"): [
+            guide("CompositionGuideTests"), guide("CompositionKeysGuideTests"),
+        ],
         article("Ownership"): [guide("OwnershipGuideTests")],
         article("SchemaEvolution"): [guide("SchemaEvolutionGuideTests")],
         client("ReactorClient"): [clientGuide],

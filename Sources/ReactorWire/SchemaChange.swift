@@ -174,7 +174,7 @@ private struct SchemaComparison {
             }
         case (.none, .none), (.none, .record), (.record, .none), (.record, .record):
             compare(stored.fields, today.fields, removed: [], of: "case")
-        default: addForm(form(of: stored), form(of: today))
+        default: addForm(stored.form, today.form)
         }
     }
 }

@@ -140,12 +140,13 @@ struct InternalActionTests {
     func ownBytes() throws {
         let bench = StoreBench(Bank())
         let notes = Notes()
-        bench.run { saga in
+        let handle = bench.run { saga in
             do { try await saga.put(Wallet.Action.add(4), to: "/wallet") } catch {
                 notes.add("\(error)")
             }
         }
         bench.settle()
+        withExtendedLifetime(handle) {}
         #expect(notes.all == [])
         let tree = bench.store.core.tree
         #expect(try tree.state(of: Wallet.self, "/wallet").sum == 4)

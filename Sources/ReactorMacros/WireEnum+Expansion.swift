@@ -46,7 +46,7 @@ struct EnumExpansion {
                 "\(type.access.hot)func encode(into writer: inout WireWriter)", ["switch self {}"]),
             decodeMember(
                 type, ["throw WireError(.refused(\(reason)), at: cursor.offset)"]),
-            schemaMember(type, "choice", "cases", []),
+            schemaMember(type, "choice", []),
         ]
     }
 

@@ -7,7 +7,11 @@ struct JobID: RawRepresentable, ChildKey {
 }
 
 /// An author's enum as a key.
-enum Floor: Int, ChildKey { case cellar = -1, ground, roof = 10 }
+enum Floor: Int, ChildKey {
+    case cellar = -1
+    case ground
+    case roof = 10
+}
 
 /// An author's type that writes its own key text, and reads more texts than it writes.
 struct Letter: ChildKey, Equatable {

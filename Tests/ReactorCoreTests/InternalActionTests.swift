@@ -78,9 +78,8 @@ struct InternalActionTests {
         let tree = Tree(Seat(), epoch: 1)
         #expect(try tree.send(Seat.Action.expire) == "rejected FORBIDDEN")
         #expect(try tree.send(Seat.Action.pass("x", 1)) == "rejected FORBIDDEN")
-        #expect(
-            try tree.sendTogether([("/", Seat.Action.reserve(by: "ann")), ("/", Seat.Action.expire)])
-                == "rejected FORBIDDEN")
+        let both = [("/", Seat.Action.reserve(by: "ann")), ("/", .expire)]
+        #expect(try tree.sendTogether(both) == "rejected FORBIDDEN")
         #expect(try tree.state(of: Seat.self).notes == [])
         #expect(tree.revision.sequence == 0)
         #expect(try tree.send(Seat.Action.reserve(by: "ann")) == "applied 1")

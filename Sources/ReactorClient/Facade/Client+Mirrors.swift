@@ -128,10 +128,11 @@ extension Client {
     ///
     ///     let build = ReactorPath(Shop.self).child(\.$projects, "build")
     ///     let runs = try await client.collection(\.$runs, of: build)
-    public func collection<Parent: Reactor, R: Reactor>(
-        _ property: any KeyPath<Parent, KeyedHandle<R>> & Sendable, of parent: ReactorPath<Parent>
-    ) async throws(ClientError) -> MirrorCollection<WireKey, R> {
-        try await collection(R.self, at: parent.collection(property).description)
+    public func collection<Parent: Reactor, Key: KeyedKey, R: Reactor>(
+        _ property: any KeyPath<Parent, KeyedHandle<Key, R>> & Sendable,
+        of parent: ReactorPath<Parent>
+    ) async throws(ClientError) -> MirrorCollection<Key, R> {
+        try await collection(R.self, keys: Key.self, at: parent.collection(property).description)
     }
 
     /// Lends the states of a collection and of mirrors of this client, all at one revision.

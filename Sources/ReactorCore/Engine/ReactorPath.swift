@@ -65,8 +65,8 @@ public struct ReactorPath<Target: Reactor>: Sendable {
     }
 
     /// The path of the collection behind a property such as `\.$rooms`.
-    package func collection<Next: Reactor>(
-        _ property: any KeyPath<Target, KeyedHandle<Next>> & Sendable
+    package func collection<Key: ChildKey, Next: Reactor>(
+        _ property: any KeyPath<Target, KeyedHandle<Key, Next>> & Sendable
     ) -> SlicePath {
         let mounted = mount()
         let here = mounted.node.path.components.count

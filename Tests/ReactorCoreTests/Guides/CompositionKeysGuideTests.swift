@@ -3,7 +3,11 @@ import Testing
 
 // The code of the guide on composition, section "Keys of children", line for line.
 
-enum Level: Int, ChildKey { case cellar = -1, ground, first }
+enum Level: Int, ChildKey {
+    case cellar = -1
+    case ground
+    case first
+}
 
 @Reactor
 struct Hotel {

@@ -84,7 +84,7 @@ struct CancelScopeTests {
                 Tree.BatchItem(node: nodes[0], range: first),
                 Tree.BatchItem(node: nodes[1], range: first.upperBound..<bytes.count),
             ], bytes.span, by: .connection(1), ordinal: 3, cancel: "typing")
-        #expect(try bad.text == "not an action" && tree.turn.effects.isEmpty)
+        #expect(try bad.text == "rejected DECODE" && tree.turn.effects.isEmpty)
         let good = tree.transact(
             nodes.map { Tree.BatchItem(node: $0, range: first) }, bytes.span,
             by: .connection(1), ordinal: 4, cancel: "typing")

@@ -110,7 +110,7 @@ struct SliceCaptureTests {
         tree.forEachNode { node in
             expected.append(
                 TreeEntry(
-                    path: node.path.description, reactor: node.reactorName,
+                    path: node.path.description, reactor: node.describedName,
                     sequence: node.sequence))
         }
         let capture = tree.captureEntries()

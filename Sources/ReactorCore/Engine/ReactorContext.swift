@@ -29,9 +29,9 @@ public struct ReactorContext<R: Reactor> {
         return Revision(epoch: turn.epoch, sequence: turn.sequence &+ 1)
     }
 
-    /// The time of the clock that planned actions wait for: the system's in a daemon, the test's in
-    /// a ``Store`` with a clock of its own. A replay does not decide again, so a time belongs into a
-    /// mutation if the state needs it.
+    /// The time of the clock that planned actions wait for: the system's in a daemon. A ``Store``
+    /// and a test's tree count from the start of their own clock. A replay does not decide again,
+    /// so a time belongs into a mutation if the state needs it.
     public var now: WallTime {
         turn.askDaemon()
         return WallTime(milliseconds: turn.tree.environment.wallClock())

@@ -41,8 +41,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     /// The chain of transactions that the action caused, or of actions that reactors sent on within
     /// it, is too deep or too long.
     public static let loop = FaultCode(rawValue: "LOOP")
-    /// A reactor sent the action on to one that defers its answer, which only the action's own
-    /// reactor can do.
+    /// A reactor sent the action on, and the reactor that received it deferred its answer. Only the
+    /// reactor that the client addressed can do that.
     public static let deferred = FaultCode(rawValue: "DEFERRED")
     /// The daemon was restarted while effects of the action may have run; they are lost.
     public static let effectsLost = FaultCode(rawValue: "EFFECTS_LOST")

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The aliases that @WireAlias refuses")
+@Suite("The attributes of fields and cases, at places that are refused")
 struct WireAliasTests {
     @Test("an alias that is not a literal, or at a wrong place, is refused")
     func aliases() {
@@ -45,5 +45,16 @@ struct WireAliasTests {
                 3, 8,
                 "the wire name \"count\" belongs to more than one property; rename one, or remove "
                     + "the alias"))
+    }
+
+    @Test("the mark of the daemon's own actions belongs to a case")
+    func daemonOnly() {
+        expectDiagnostics(
+            """
+            @WireInternal struct State {}
+            """,
+            told(
+                1, 1,
+                "@WireInternal marks actions that only the daemon sends; put it on an enum case"))
     }
 }

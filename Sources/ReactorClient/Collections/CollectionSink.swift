@@ -114,8 +114,8 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
         fault = nil
-        // A sink that joins a followed slice gets a value of its own, after the patches on their
-        // way.
+        // The daemon sends a whole value to a sink that joins a followed slice, after the patches
+        // that it has already sent.
         guard hasState || staged != nil else { return }
         if staged == nil { staged = [:] }
         // A patch may change several fields of a child, which is decoded once.

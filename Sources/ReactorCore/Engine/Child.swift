@@ -21,8 +21,8 @@ public struct Child<R: Reactor> {
 ///     @Children var runs = { (id: Int) in Run(id) }
 ///
 /// The type of the keys is that of the function's parameter: any ``ChildKey``. A key's text is the
-/// child's component in paths. The tree refuses text that is no key of the type: `/runs/07` is
-/// neither a second name of `/runs/7` nor a child of its own.
+/// child's component in paths. The tree refuses text that is no key of the type: `/runs/07` does
+/// not lead to `/runs/7`, and no child can have that path.
 ///
 /// The parent creates and removes them with ``Mutations/creating(_:_:)`` and
 /// ``Mutations/removing(_:_:)``. With `@Children(.leased)`, clients create and hold children by

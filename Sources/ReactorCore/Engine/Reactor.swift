@@ -129,7 +129,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
     ) -> Mutations<Mutation>
 
     /// Decides what follows from the refusal of an action that this reactor dispatched, in a
-    /// transaction of its own with the follower's caller and cause. If it requests nothing, the
+    /// separate transaction with the follower's caller and cause. If it requests nothing, the
     /// refusal goes to the log.
     func followerRejected(
         _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>

@@ -44,7 +44,7 @@ public struct ReactorPath<Target: Reactor>: Sendable {
 
     /// The child under `key`, behind a property such as `\.$rooms`.
     ///
-    /// *Traps* if a child cannot have such a key: the empty text, or one that is too long for a path.
+    /// *Traps* on a key that no child can have: an empty text, or a text that is too long for a path.
     public func child<Key: ChildKey, Next: Reactor>(
         _ property: any KeyPath<Target, KeyedHandle<Key, Next>> & Sendable, _ key: Key
     ) -> ReactorPath<Next> {

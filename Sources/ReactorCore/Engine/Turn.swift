@@ -362,7 +362,7 @@ extension Turn {
         return false
     }
 
-    /// Ends a reaction; one that `wasIdle` decided nothing and does not count.
+    /// Ends a reaction. With `wasIdle`, the reactor decided nothing, and the reaction does not count.
     func leaveReaction(wasIdle: Bool = false) { nesting.reactions.leave(wasIdle: wasIdle) }
 
     /// Whether a reaction is in progress.

@@ -1,47 +1,57 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@WireAlias`: has no expansion; `@WireCodable` reads it.
-struct WireAliasMacro: PeerMacro {
-    static func expansion(
-        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-        in context: some MacroExpansionContext
-    ) throws -> [DeclSyntax] {
-        if !declaration.is(VariableDeclSyntax.self) && !declaration.is(EnumCaseDeclSyntax.self) {
-            context.refuse(
-                node, "aliasOnOther",
-                "@WireAlias renames a stored property or an enum case; put it on one of these")
-        }
-        return []
+/// `@WireAlias`: `@WireCodable` reads it.
+struct WireAliasMacro: WireMarkMacro {
+    static let misplaced = (
+        id: "aliasOnOther",
+        message: "@WireAlias renames a stored property or an enum case; put it on one of these"
+    )
+
+    static func marks(_ declaration: some DeclSyntaxProtocol) -> Bool {
+        declaration.is(VariableDeclSyntax.self) || declaration.is(EnumCaseDeclSyntax.self)
     }
 }
 
-/// `@WireRemoved`: has no expansion; `@WireCodable` reads it.
-struct WireRemovedMacro: PeerMacro {
-    static func expansion(
-        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-        in context: some MacroExpansionContext
-    ) throws -> [DeclSyntax] {
-        if !declaration.is(StructDeclSyntax.self) {
-            context.refuse(
-                node, "removedOnOther",
-                "@WireRemoved names fields that a struct had once; put it on the struct")
-        }
-        return []
+/// `@WireRemoved`: `@WireCodable` reads it.
+struct WireRemovedMacro: WireMarkMacro {
+    static let misplaced = (
+        id: "removedOnOther",
+        message: "@WireRemoved names fields that a struct had once; put it on the struct"
+    )
+
+    static func marks(_ declaration: some DeclSyntaxProtocol) -> Bool {
+        declaration.is(StructDeclSyntax.self)
     }
 }
 
-/// `@WireInternal`: has no expansion; `@WireCodable` reads it.
-struct WireInternalMacro: PeerMacro {
+/// `@WireInternal`: `@WireCodable` reads it.
+struct WireInternalMacro: WireMarkMacro {
+    static let misplaced = (
+        id: "internalOnOther",
+        message: "@WireInternal marks actions that only the daemon sends; put it on an enum case"
+    )
+
+    static func marks(_ declaration: some DeclSyntaxProtocol) -> Bool {
+        declaration.is(EnumCaseDeclSyntax.self)
+    }
+}
+
+/// A mark on a declaration, for another macro to read: it has no expansion.
+protocol WireMarkMacro: PeerMacro {
+    /// The diagnostic's identifier and message for a mark on any other declaration.
+    static var misplaced: (id: String, message: String) { get }
+
+    /// Whether the mark has a meaning on the declaration.
+    static func marks(_ declaration: some DeclSyntaxProtocol) -> Bool
+}
+
+extension WireMarkMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        if !declaration.is(EnumCaseDeclSyntax.self) {
-            context.refuse(
-                node, "internalOnOther",
-                "@WireInternal marks actions that only the daemon sends; put it on an enum case")
-        }
+        if !marks(declaration) { context.refuse(node, misplaced.id, misplaced.message) }
         return []
     }
 }

@@ -16,6 +16,19 @@ struct WireEnumTests {
             """,
             expandedEnum)
     }
+
+    @Test("an enum with @WireInternal tells its internal cases, by value and by name")
+    func internalCases() {
+        expectExpansion(
+            """
+            @WireCodable
+            enum Action {
+                case open
+                @WireInternal @WireAlias("expire") case close
+            }
+            """,
+            expandedInternal)
+    }
 }
 
 // MARK: - Expansions
@@ -184,6 +197,144 @@ private let expandedEnum = """
                         WireSchema.field("by", Int.self, hasDefault: true),
                     ])),
                     WireSchema.Case(name: "reset", payload: .none),
+                ]
+            }
+        }
+    }
+
+    extension Action: WireCodable {
+    }
+    """
+
+private let expandedInternal = """
+    enum Action {
+        case open
+        case close
+
+        func encode(into writer: inout WireWriter) {
+            switch self {
+            case .open:
+                writer.word(0xa06e65706f64a1, byteCount: 7)  // {"open":{}
+            case .close:
+                writer.word(0xa065736f6c6365a1, byteCount: 8)  // {"close":{}
+            }
+        }
+
+        static func decode(
+            _ bytes: Swift.Span<Swift.UInt8>, _ cursor: inout WireCursor
+        ) throws(WireError) -> Self {
+            // the bytes that we write ourselves
+            switch cursor.choiceHead(in: bytes) {
+            case 0x64:
+                if cursor.takes(0xa06e65706f64a1, byteCount: 7, in: bytes) {  // open
+                    return .open
+                }
+            case 0x65:
+                if cursor.takes(0xa065736f6c6365a1, byteCount: 8, in: bytes) {  // close
+                    return .close
+                }
+            default:
+                break
+            }
+            // any other well-formed bytes
+            let choice = try cursor.openChoice(in: bytes)
+            let value: Self
+            do throws(WireError) {
+                switch Self._wireIndex(of: choice.name, in: bytes) {
+                case 0:  // open
+                    try cursor.emptyPayload(of: choice, in: bytes)
+                    value = .open
+                case 1:  // close
+                    try cursor.emptyPayload(of: choice, in: bytes)
+                    value = .close
+                default:
+                    throw cursor.unknownCase(choice, known: Self._wireCases, in: bytes)
+                }
+            } catch {
+                throw bytes.error(error, inside: choice)
+            }
+            try cursor.close(choice, in: bytes)
+            return value
+        }
+
+        func encode(
+            at path: Swift.ArraySlice<WireKey>, into writer: inout WireWriter
+        ) -> WireReach {
+            guard let name = path.first else {
+                encode(into: &writer)
+                return .found
+            }
+            switch name {
+            case "open":
+                guard case .open = self else {
+                    return .absent
+                }
+                guard path.count == 1 else {
+                    return .impossible
+                }
+                writer.word(0xa0, byteCount: 1)  // {}
+                return .found
+            case "close":
+                guard case .close = self else {
+                    return .absent
+                }
+                guard path.count == 1 else {
+                    return .impossible
+                }
+                writer.word(0xa0, byteCount: 1)  // {}
+                return .found
+            default:
+                return .impossible
+            }
+        }
+
+        private static func _wireIndex(
+            of name: WireName, in bytes: Swift.Span<Swift.UInt8>
+        ) -> Swift.Int {
+            switch name.count {
+            case 4:
+                let word = bytes.word(at: name.start, byteCount: 4)
+                if word == 0x6e65706f {  // open
+                    return 0
+                }
+            case 5:
+                let word = bytes.word(at: name.start, byteCount: 5)
+                if word == 0x65736f6c63 {  // close
+                    return 1
+                }
+            case 6:
+                let word = bytes.word(at: name.start, byteCount: 6)
+                if word == 0x657269707865 {  // expire
+                    return 1
+                }
+            default:
+                break
+            }
+            return -1
+        }
+
+        private static var _wireCases: [Swift.String] {
+            ["open", "close"]
+        }
+
+        var isWireInternal: Swift.Bool {
+            switch self {
+            case .close:
+                true
+            default:
+                false
+            }
+        }
+
+        static var wireInternalCases: [Swift.String] {
+            ["close"]
+        }
+
+        static var wireSchema: WireSchema {
+            WireSchema.choice(Self.self, name: "Action") {
+                [
+                    WireSchema.Case(name: "open", payload: .none),
+                    WireSchema.Case(name: "close", payload: .none, aliases: ["expire"]),
                 ]
             }
         }

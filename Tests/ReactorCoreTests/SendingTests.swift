@@ -334,6 +334,14 @@ struct SendingTests {
         #expect(try shrink(.perform([.gate(.start(1)), .close("a")])) == "applied 3")
     }
 
+    @Test("an action sent into a stream is carried out later, and the client's is applied")
+    func streamed() throws {
+        let tree = Tree(Postbox(), epoch: 1)
+        #expect(try tree.send(Postbox.Action.post(3)) == "applied 1")
+        #expect(try tree.state(of: Postbox.self).posted == 1)
+        #expect(try tree.send(Adder.Action.add(4), to: "/sorter") == "accepted 2")
+    }
+
     @Test("a preview shows the sender's own mutations")
     func preview() throws {
         let preview = Preview(Works())
@@ -374,4 +382,22 @@ private struct Echoes {
     func heard(_ mutation: Tally.Mutation) -> Mutations<Mutation> {
         Mutations.none.sending(.add(1), to: $child)
     }
+}
+
+/// Sends to a reactor that takes its actions from a stream.
+@Reactor
+private struct Postbox {
+    @Child var sorter = Adder(actions: { $0.stream { $0 } })
+
+    enum Action: Equatable, Sendable { case post(Int) }
+    enum Mutation: Equatable, Sendable { case posted }
+    struct State: Equatable, Sendable { var posted = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .post(let number): Mutations(.posted).sending(.add(number), to: $sorter)
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.posted += 1 }
 }

@@ -9,7 +9,7 @@ extension Node {
         try turn.attempt { () throws(Rejection) in
             guard let transform = rules?.actions else { return try decide(action, turn) }
             let actions = try process(action, through: transform, turn)
-            if transform.isStreamed { turn.transaction.wishes.request(.acceptance) }
+            if transform.isStreamed { turn.accept() }
             try decideAll(actions, turn)
         }
     }
@@ -127,7 +127,7 @@ extension Node {
         for mutation in mutations.sync.all {
             passed += try process(mutation, through: transform, turn)
         }
-        if transform.isStreamed { turn.transaction.wishes.request(.acceptance) }
+        if transform.isStreamed { turn.accept() }
         return Mutations(.many(passed), extras: mutations.extras)
     }
 

@@ -50,6 +50,9 @@ public struct SagaRestart: Sendable, Hashable {
     /// at that many failures within the time `window`.
     ///
     /// A run that lasted for `window` without failing begins again with the first pause.
+    ///
+    /// *Traps*: if `first` is negative, `factor` is below 1 or infinite, or `giveUpAfter` is not
+    /// positive.
     public static func backoff(
         first: Duration = .milliseconds(100), factor: Double = 2, most: Duration = .seconds(30),
         giveUpAfter failuresMax: Int? = nil, within window: Duration = .seconds(60)

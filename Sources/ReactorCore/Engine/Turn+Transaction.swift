@@ -107,6 +107,11 @@ extension Turn {
                     node: node, selection: selection, last: last ?? tree.effects.lastNumber)))
     }
 
+    /// Reports the client's action as accepted: it went into a stream of the addressed reactor.
+    func accept() {
+        if !isSending, !isReacting { transaction.wishes.request(.acceptance) }
+    }
+
     /// Refuses a sent action that defers the answer to the client's action.
     func refuseDeferral(of node: AnyNode) {
         let refusal = Rejection(

@@ -29,6 +29,8 @@ public struct Undoable<Value> {
     public private(set) var future: [UndoEntry<Value>]
 
     /// Holds a first value, and remembers up to `limit` earlier ones.
+    ///
+    /// *Traps*: if `limit` is not positive.
     public init(_ value: Value, limit: Int = 50) {
         precondition(limit > 0, "an undoable value with a limit of \(limit) can undo nothing")
         self.init(value, .daemon, limit, past: [], future: [])

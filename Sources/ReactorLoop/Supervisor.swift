@@ -10,6 +10,9 @@ import Glibc
 /// end. The notices are not confirmed: errors are ignored, and nothing waits.
 package struct Supervisor: Sendable {
     private let path: String
+    /// The time without ``keepAlive()`` after which the service manager aborts the process; nil if
+    /// it does not watch it. *C*: `sd_watchdog_enabled(3)`.
+    package let watchdogTimeout: Duration?
 
     /// `nil` if the environment names no service manager.
     package init?(_ environment: [String: String]) {
@@ -17,7 +20,15 @@ package struct Supervisor: Sendable {
             path.utf8.count <= UnixAddress.pathBytesMax, path.hasPrefix("/") || path.hasPrefix("@")
         else { return nil }
         self.path = path
+        let watched = environment["WATCHDOG_PID"]
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        watchdogTimeout =
+            microseconds > 0 && (watched == nil || watched == "\(getpid())")
+            ? .microseconds(microseconds) : nil
     }
+
+    /// Tells the service manager's watchdog that the process is not stuck.
+    package func keepAlive() { notify("WATCHDOG=1") }
 
     /// Sends lines such as `READY=1`, `STOPPING=1`, or `STATUS=` with a text for people.
     package func notify(_ lines: String) {

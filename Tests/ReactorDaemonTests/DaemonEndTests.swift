@@ -83,6 +83,17 @@ struct DaemonEndTests {
         #expect(manager.receive() == "STOPPING=1")
     }
 
+    @Test("P80: the watchdog of a service manager receives reports while the loop turns")
+    func watchdog() async throws {
+        let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
+        let manager = try #require(NoticeListener(abstract: name))
+        let daemon = try await DaemonProcess.start(
+            environment: ["NOTIFY_SOCKET": "@" + name, "WATCHDOG_USEC": "60000"])
+        #expect(manager.receive() == "READY=1")
+        for _ in 0..<3 { #expect(manager.receive() == "WATCHDOG=1") }
+        await daemon.kill9()
+    }
+
     @Test("P80: a service manager that does not listen has no effect")
     func deafManager() async throws {
         let daemon = try await DaemonProcess.start(environment: ["NOTIFY_SOCKET": "/nobody/here"])

@@ -19,4 +19,19 @@ struct SupervisorTests {
         Supervisor(["NOTIFY_SOCKET": "/nowhere/at/all"])?.notify("READY=1")
         Supervisor(["NOTIFY_SOCKET": "@reactor-nobody-\(getpid())"])?.notify("READY=1")
     }
+
+    @Test("P80: a watchdog that watches another process, or none, gets no reports")
+    func watchdog() {
+        func timeout(_ environment: [String: String]) -> Duration? {
+            Supervisor(environment.merging(["NOTIFY_SOCKET": "/a"]) { $1 })?.watchdogTimeout
+        }
+        #expect(timeout([:]) == nil)
+        #expect(timeout(["WATCHDOG_USEC": "many"]) == nil)
+        #expect(timeout(["WATCHDOG_USEC": "0"]) == nil)
+        #expect(timeout(["WATCHDOG_USEC": "1500000", "WATCHDOG_PID": "1"]) == nil)
+        #expect(timeout(["WATCHDOG_USEC": "1500000"]) == .milliseconds(1_500))
+        #expect(
+            timeout(["WATCHDOG_USEC": "20000", "WATCHDOG_PID": "\(getpid())"])
+                == .milliseconds(20))
+    }
 }

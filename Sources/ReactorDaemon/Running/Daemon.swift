@@ -19,6 +19,7 @@ public final class Daemon {
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
+    private var watchdogTicker: LoopTimer?
     /// The time passed to the server's last tick, in nanoseconds.
     private var lastTick: UInt64 = 0
     private let signals: EndingSignals
@@ -223,8 +224,19 @@ public final class Daemon {
         ticker.onFire = { [unowned self] in tick() }
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
+        try keepAlive()
         boundSocket.listener.resumeAccepting()
         shell.begin()
+    }
+
+    /// Reports to the watchdog from the loop, so that a loop that is stuck does not. A third of the
+    /// timeout leaves room for two late reports.
+    private func keepAlive() throws(LoopError) {
+        guard let supervisor, let timeout = supervisor.watchdogTimeout else { return }
+        let ticker = try LoopTimer(on: loop)
+        ticker.onFire = { supervisor.keepAlive() }
+        ticker.start(after: .zero, every: timeout / 3)
+        watchdogTicker = ticker
     }
 
     private func tick() {

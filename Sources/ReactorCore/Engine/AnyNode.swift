@@ -132,6 +132,8 @@ public class AnyNode {
     package var describedName: String { reactorName }
     /// Name and fingerprint of the reactor.
     var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
+    /// The schemas of the reactor's types; `nil` for a collection, which has no values.
+    package var ownSchema: KeptSchema? { nil }
     /// Earlier names of the reactor's type.
     var formerNames: [String] { [] }
     /// The reactor's documentation, for clients that list it.

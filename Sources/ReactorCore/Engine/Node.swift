@@ -28,6 +28,12 @@ public final class Node<R: Reactor>: AnyNode {
     package override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
     override var form: ReactorForm { R.form }
+    package override var ownSchema: KeptSchema? {
+        // A planned action may be one that clients cannot send.
+        KeptSchema(
+            reactor: form.name, fingerprint: form.fingerprint, version: R.version,
+            state: R.State.wireSchema, mutation: R.Mutation.wireSchema, action: R.Action.wireSchema)
+    }
     override var formerNames: [String] { R.formerNames }
     package override var documentation: String { R.documentation }
     package override var actionSchema: WireSchema {
@@ -91,8 +97,8 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded {
         do throws(WireError) {
-            _ = try R.Action(keptBytes: action.bytes.span)
-            return action
+            // Encoded again, so that the plans of a tree have one form, that of its types.
+            return WireEmbedded(try R.Action(keptBytes: action.bytes.span))
         } catch {
             var cursor = WireCursor()
             let read: R.Action = try migrated(

@@ -21,6 +21,8 @@ public final class Tree {
     let effects: EffectRunner
     /// Durable tasks.
     let tasks: TaskRunner
+    /// The schemas of the values in the tree's history.
+    package let schemas = KeptSchemas()
     /// The sources that are connected to nodes.
     let sources = ConnectedSources()
     /// The parts that layers above the engine have added.

@@ -18,6 +18,26 @@ extension Tree {
         return records
     }
 
+    /// The schemas that the journal records before the layout: of each type in the tree, unless
+    /// they are the last that the history has of its name and fingerprint.
+    ///
+    /// *Cost*: O(nodes); describes each type once.
+    package func takeSchemas() -> [KeptSchema] {
+        var taken: [KeptSchema] = []
+        forEachNode { if let schema = takeSchema(of: $0) { taken.append(schema) } }
+        return taken
+    }
+
+    /// The schemas that the journal records beside the creation of nodes: of types that the tree
+    /// did not have before.
+    package func takeSchemas(of made: [NodeRecord]) -> [KeptSchema] {
+        made.compactMap { record in node(record.number).flatMap { takeSchema(of: $0) } }
+    }
+
+    private func takeSchema(of node: AnyNode) -> KeptSchema? {
+        schemas.take(type(of: node), node.ownSchema)
+    }
+
     /// All nodes except keyed children and the nodes below them; parents before children.
     var staticNodes: [AnyNode] { Self.staticNodes(from: root) }
 

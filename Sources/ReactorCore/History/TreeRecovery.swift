@@ -26,6 +26,8 @@ package final class TreeRecovery {
     private var lastNumber: UInt32 = 0
     /// The last probe, until its sums are read.
     private var held: HeldProbe?
+    /// The form in which the history has a node's values at this point, where it is not today's.
+    private var olderForms: [UInt32: ReactorForm] = [:]
 
     /// Recovers `tree`, which has just been made. The tree may lack the nodes at and below the
     /// paths of `dropped`.
@@ -92,8 +94,20 @@ package final class TreeRecovery {
     }
 }
 
-// MARK: - Numbers of nodes
+// MARK: - Numbers and schemas of nodes
 extension TreeRecovery {
+    /// Adds schemas that the history records.
+    package func learn(_ schemas: [KeptSchema]) {
+        for schema in schemas { tree.schemas.add(schema) }
+    }
+
+    /// The schemas in which the history has the node's values at this point; `nil` where it does
+    /// not record them.
+    package func keptSchema(of node: AnyNode) -> KeptSchema? {
+        let form = olderForms[node.number] ?? node.form
+        return tree.schemas.find(form.name, form.fingerprint)
+    }
+
     /// Assigns the numbers that static nodes have from this row on, and the recorded states of
     /// nodes whose types had changed. A static node that is not listed had been dropped.
     package func assign(_ records: [NodeRecord]) throws(RecoveryError) {
@@ -119,6 +133,12 @@ extension TreeRecovery {
         }
     }
 
+    private func keep(_ node: AnyNode, as reactor: String, _ fingerprint: UInt64) {
+        node.keep(as: reactor, fingerprint)
+        olderForms[node.number] =
+            node.isKept ? nil : ReactorForm(name: reactor, fingerprint: fingerprint)
+    }
+
     /// Stores the initial states of the nodes that the deltas of the same row create.
     package func expect(_ records: [NodeRecord]) {
         for record in records { begun[record.number] = record }
@@ -128,7 +148,7 @@ extension TreeRecovery {
     package func endRow() { if !begun.isEmpty { begun.removeAll() } }
 
     private func restore(_ node: AnyNode, _ record: NodeRecord) throws(RecoveryError) {
-        node.keep(as: record.reactor, record.fingerprint)
+        keep(node, as: record.reactor, record.fingerprint)
         if let state = record.state { try restore(node, state) }
     }
 
@@ -216,7 +236,7 @@ extension TreeRecovery {
         know(node, as: head.number)
         node.setBirth(head.birth)
         node.restore(sequence: head.sequence)
-        node.keep(as: head.reactor, head.fingerprint)
+        keep(node, as: head.reactor, head.fingerprint)
         try restore(node, state)
     }
 }
@@ -336,6 +356,7 @@ extension TreeRecovery {
         // A long history may have had any number of removed nodes.
         tree.unlist(node)
         tree.forget(node)
+        olderForms[node.number] = nil
     }
 
     private func replayLost(_ body: Span<UInt8>, at path: SlicePath) throws(RecoveryError) {

@@ -186,6 +186,7 @@ extension OfflineHistory {
         let tree = recovery.tree
         // The layout is taken before the import: nodes that the import creates are in the facts
         // after it.
+        let schemas = tree.takeSchemas()
         let layout = tree.takeLayout()
         var changed: [UInt32: AnyNode] = [:]
         var count = 0
@@ -201,7 +202,10 @@ extension OfflineHistory {
             }
         }
         let nodes = changed.values.sorted { $0.path.components.count < $1.path.components.count }
-        let facts = [TurnFact.layout(layout), .replaced(tree.encodeSaved(nodes))]
+        let facts = [
+            TurnFact.schemas(schemas + tree.takeSchemas()), .layout(layout),
+            .replaced(tree.encodeSaved(nodes)),
+        ]
         let end = try append(facts, epoch, to: history)
         return (count, Revision(epoch: epoch, sequence: end.sequence))
     }
@@ -218,7 +222,9 @@ extension OfflineHistory {
                 "\(path) contains no history: name the daemon's directory under `data: directory:`")
         }
         let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
-        let end = try append([.layout(recovery.tree.takeLayout())], epoch, to: history)
+        let tree = recovery.tree
+        let facts = [TurnFact.schemas(tree.takeSchemas()), .layout(tree.takeLayout())]
+        let end = try append(facts, epoch, to: history)
         do throws(JournalError) {
             try recovery.beginSnapshot().write(of: end.number, in: history.directory)
         } catch {

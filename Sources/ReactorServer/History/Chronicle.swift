@@ -99,7 +99,7 @@ extension Chronicle {
         precondition(isReadOnly, "a server that admits actions cannot resume")
         precondition(admission != .none, "a server cannot resume without actions")
         self.admission = admission
-        record(.layout(tree.takeLayout()))
+        recordLayout()
         recordUnwritten()
     }
 
@@ -108,6 +108,17 @@ extension Chronicle {
         precondition(!isReadOnly, "a read-only server cannot admit every action")
         admission = .all
         recordUnwritten()
+    }
+
+    /// Records the numbers of the tree's nodes, and the form of their values.
+    private func recordLayout() {
+        guard keepsHistory else { return }
+        record(tree.takeSchemas())
+        record(.layout(tree.takeLayout()))
+    }
+
+    private func record(_ schemas: [KeptSchema]) {
+        if !schemas.isEmpty { record(.schemas(schemas)) }
     }
 
     /// Records the sessions that ended while the journal could not write and, once there is room
@@ -256,7 +267,10 @@ extension Chronicle {
             switch fact {
             case .ownership(let fact): record(.ownership(fact))
             case .task(let fact): record(.task(fact))
-            case .made(let nodes): record(.made(nodes))
+            case .made(let nodes):
+                // Schemas that are taken and not written would be missing for the rest of the run.
+                if !isReadOnly { record(tree.takeSchemas(of: nodes)) }
+                record(.made(nodes))
             }
         }
         recordProbe()
@@ -374,7 +388,7 @@ extension Chronicle {
         guard epoch == .contradicted, !isReadOnly, snapshot?.isEnded ?? true else { return false }
         epoch = .own
         tree.beginEpoch(random())
-        record(.layout(tree.takeLayout()))
+        recordLayout()
         orders.append(.cutConnections)
         return true
     }

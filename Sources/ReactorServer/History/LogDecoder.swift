@@ -126,7 +126,8 @@ private struct LogRow {
             records[index].entry.outcome = outcome
             records[index].sequence = outcome.sequence
         case .replaced(let nodes): try readImport(nodes, &paths)
-        case .session, .goodbye, .evicted, .ownership, .task, .layout, .made, .probe, .sums:
+        case .session, .goodbye, .evicted, .ownership, .task, .schemas, .layout, .made, .probe,
+            .sums:
             break
         }
     }

@@ -67,6 +67,7 @@ package final class Recovery {
             throw .damaged("a part of the snapshot: \(error)")
         }
         switch found {
+        case .schemas(let schemas): nodes.learn(schemas)
         case .nodes(let bytes): try nodes.restore(bytes.span)
         case .sessions(let saved):
             for session in saved { sessions.restore(session, limits) }
@@ -99,6 +100,7 @@ package final class Recovery {
         // Deltas name nodes by numbers that the row of the daemon's start assigns.
         for fact in facts {
             switch fact {
+            case .schemas(let schemas): nodes.learn(schemas)
             case .layout(let records):
                 nodes.dropProbe()
                 try nodes.assign(records)
@@ -171,7 +173,7 @@ package final class Recovery {
             }
         case .ownership(let fact): nodes.replay(fact)
         case .task(let fact): nodes.replay(fact)
-        case .layout, .made, .replaced, .probe, .sums: break
+        case .schemas, .layout, .made, .replaced, .probe, .sums: break
         }
     }
 

@@ -40,6 +40,8 @@ package final class ServerSnapshot {
     // claims again comes after later claims.
     /// The ownerships at the beginning of the snapshot.
     private let ownership: @Sendable () -> [OwnershipFact]
+    /// The history's schemas; nil once they are gathered, and if there are none.
+    private var schemas: [KeptSchema]?
     /// Sessions that are not gathered yet; nil until all nodes are.
     private var sessions: ArraySlice<Session>?
 
@@ -60,6 +62,7 @@ package final class ServerSnapshot {
         self.connection = connection
         nodes = tree.beginSnapshot()
         ownership = tree.copyOwnership()
+        schemas = tree.schemas.isEmpty ? nil : tree.schemas.all
     }
 
     /// Gathers up to `count` more nodes, or sessions.
@@ -68,7 +71,7 @@ package final class ServerSnapshot {
         if !nodes.isComplete {
             nodes.gather(count)
             let saved = nodes.take()
-            return saved.isEmpty ? [] : [Self.part(saved)]
+            return takeSchemas() + (saved.isEmpty ? [] : [Self.part(saved)])
         }
         let waiting = sessions ?? table.stored[...]
         if waiting.isEmpty {
@@ -122,6 +125,13 @@ package final class ServerSnapshot {
         return count
     }
 
+    /// The schemas, which come before the values in their form.
+    private func takeSchemas() -> [Part] {
+        guard let schemas else { return [] }
+        self.schemas = nil
+        return [{ SnapshotPart.schemas(schemas).wireBytes() }]
+    }
+
     private static func part(_ nodes: [SavedNode]) -> Part {
         {
             var writer = WireWriter()
@@ -167,6 +177,8 @@ extension Recovery {
 /// the journal when the snapshot was finished: replaying facts twice changes nothing.
 @WireCodable
 enum SnapshotPart: Equatable, Sendable {
+    /// The schemas that the history records, before all other parts.
+    case schemas([KeptSchema])
     /// Nodes, one after the other: see `SavedNode`.
     case nodes([UInt8])
     /// Sessions with their outcomes.

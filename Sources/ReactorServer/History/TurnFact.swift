@@ -33,6 +33,9 @@ package enum TurnFact: Equatable, Sendable {
     case ownership(OwnershipFact)
     /// A durable task or a lease changed.
     case task(TaskFact)
+    /// The schemas of reactors whose values this row and later ones have in a form that the history
+    /// does not record before, or not as the last of that name and fingerprint.
+    case schemas([KeptSchema])
     /// The numbers and reactors of the static nodes, where a daemon starts, with the states that the
     /// rows before do not lead to: of new nodes, and of those whose types have changed.
     case layout([NodeRecord])

@@ -144,7 +144,7 @@ extension Chronicle {
                 stored.insert(secret)
             case .goodbye(let client), .evicted(let client):
                 touched.insert(client)
-            case .ownership, .task, .layout, .made, .replaced, .probe, .sums: break
+            case .ownership, .task, .schemas, .layout, .made, .replaced, .probe, .sums: break
             }
         }
         for client in touched {

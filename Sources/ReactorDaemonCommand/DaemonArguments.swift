@@ -21,6 +21,12 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 documented wire format. The subcommands manage the data of a daemon that is not \
                 running.
 
+                Without --socket, `socket:` and $REACTORD_SOCKET, the socket is the first of these \
+                whose directory belongs to the user: $XDG_RUNTIME_DIR/\(Program.name).sock, \
+                /run/\(Program.name)/\(Program.name).sock, \
+                /tmp/\(Program.name)-UID/\(Program.name).sock (not for root). Clients find it by \
+                the name \(Program.name): `reactorctl tree --daemon \(Program.name)`.
+
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
                 named in the log and abandoned), or --check found no problem; 64 wrong usage; 65 \
                 the configuration cannot be used; 69 the socket, the data directory or another \
@@ -43,7 +49,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             throw ValidationError("Missing expected argument '--config <file>'")
         }
         try DaemonOutput<Program>.run {
-            var settings = try reactors.config(at: options.config)
+            var settings = try reactors.config(at: options.config, of: Program.name)
             if let socket = options.socket { settings.socket = socket }
             let root = try reactors.root(for: settings)
             if options.check { return try Self.check(settings, root) }

@@ -39,7 +39,10 @@ public protocol DaemonCommand: SendableMetatype {
     /// Other tasks reach the reactors through a ``ReactorCore/LiveReactor/handle``.
     static func whenOpen(_ tree: Tree) throws
 
-    /// The program's name in its help, its log, and its answer to HELLO.
+    /// The program's name: in its help, its log and its answer to HELLO, and in the default paths
+    /// of its socket and its data, by which clients find it.
+    ///
+    /// A name of at most 42 bytes without a slash; another needs configured paths.
     static var name: String { get }
 
     /// The program's purpose, in one sentence.

@@ -22,7 +22,7 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         if config == nil, reactors.needsConfig {
             throw ValidationError("Missing expected argument '--config <file>'")
         }
-        let settings = try reactors.config(at: config)
+        let settings = try reactors.config(at: config, of: Program.name)
         return (settings, try reactors.root(for: settings))
     }
 

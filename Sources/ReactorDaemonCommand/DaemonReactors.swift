@@ -13,15 +13,20 @@ public enum DaemonReactors {
 }
 
 extension DaemonReactors {
-    /// Reads the configuration file at `path`; without a path, returns the defaults.
+    /// Reads the configuration file at `path`; without a path, returns the defaults. The default
+    /// paths are those of the daemon `name`.
     ///
     /// *Throws*: every mistake in the file.
-    func config(at path: String?) throws(ConfigError) -> DaemonConfig {
-        guard let path else { return DaemonConfig() }
-        switch self {
-        case .root: return try DaemonConfig(file: path, reactors: .inCode)
-        case .configured: return try DaemonConfig(file: path)
+    func config(at path: String?, of name: String) throws(ConfigError) -> DaemonConfig {
+        var config = DaemonConfig()
+        if let path {
+            switch self {
+            case .root: config = try DaemonConfig(file: path, reactors: .inCode)
+            case .configured: config = try DaemonConfig(file: path)
+            }
         }
+        config.name = name
+        return config
     }
 
     /// Creates the root of the tree.

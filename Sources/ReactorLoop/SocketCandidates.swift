@@ -1,37 +1,57 @@
-/// The possible paths of the daemon's socket, in the order in which daemon and clients try them.
+/// The possible paths of a daemon's socket, in the order in which daemon and clients try them.
 ///
-/// *Place*: pure. The daemon binds ``forDaemon(environment:uid:isOwnDirectory:)``; clients try all
-/// of ``list(environment:uid:)`` and use the first that accepts. A path named by the user is the
+/// *Place*: pure. The daemon binds ``forDaemon(_:environment:uid:isOwnDirectory:)``; clients try all
+/// of ``list(of:environment:uid:)`` and use the first that accepts. A path named by the user is the
 /// only candidate: a client that does not find its daemon there must not talk to another one.
 package enum SocketCandidates {
     /// Name of the environment variable that overrides all other candidates.
     package static let variable = "REACTORD_SOCKET"
-    /// The system service's socket.
-    package static let systemPath = "/run/reactord/reactord.sock"
+
+    /// The path that the variable names; an empty variable counts as unset.
+    package static func named(in environment: [String: String]) -> String? {
+        environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The socket of the system service of this name.
+    package static func systemPath(of daemon: DaemonName = .reactord) -> String {
+        "/run/\(daemon.text)/\(daemon.text).sock"
+    }
+
+    /// Whether a path is that of a system service's socket: `/run/NAME/NAME.sock`.
+    package static func isSystemPath(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[3].hasSuffix(".sock"),
+            let name = try? DaemonName(String(parts[2]))
+        else { return false }
+        return path == systemPath(of: name)
+    }
 
     /// All candidates for this environment and user, usable or not, best first; with the variable
-    /// set, that path alone.
+    /// set, that path alone, whatever the daemon's name.
     ///
     /// An empty variable counts as unset. Root has no candidate under `/tmp`, where any user could
     /// be first; its daemon creates the system's directory instead.
-    package static func list(environment: [String: String], uid: UInt32) -> [SocketCandidate] {
+    package static func list(
+        of daemon: DaemonName = .reactord, environment: [String: String], uid: UInt32
+    ) -> [SocketCandidate] {
         var candidates: [SocketCandidate] = []
-        if let path = environment[variable], !path.isEmpty {
+        let name = daemon.text
+        if let path = named(in: environment) {
             return [SocketCandidate(path: path, reason: .variable)]
         }
         if let directory = environment["XDG_RUNTIME_DIR"], !directory.isEmpty {
             let slash = directory.hasSuffix("/") ? "" : "/"
             candidates.append(
                 SocketCandidate(
-                    path: "\(directory)\(slash)reactord.sock", reason: .runtimeDirectory))
+                    path: "\(directory)\(slash)\(name).sock", reason: .runtimeDirectory))
         }
         candidates.append(
             SocketCandidate(
-                path: systemPath, reason: .system, isDirectoryCreated: uid == 0))
+                path: systemPath(of: daemon), reason: .system, isDirectoryCreated: uid == 0))
         if uid != 0 {
             candidates.append(
                 SocketCandidate(
-                    path: "/tmp/reactord-\(uid)/reactord.sock", reason: .temporary,
+                    path: "/tmp/\(name)-\(uid)/\(name).sock", reason: .temporary,
                     isDirectoryCreated: true))
         }
         return candidates
@@ -47,9 +67,10 @@ package enum SocketCandidates {
     /// *Throws*: if the variable contains a path that cannot be a socket's. The daemon does not use
     /// another path silently, for which the operator would have to search.
     package static func forDaemon(
-        environment: [String: String], uid: UInt32, isOwnDirectory: (String) -> Bool
+        _ daemon: DaemonName = .reactord, environment: [String: String], uid: UInt32,
+        isOwnDirectory: (String) -> Bool
     ) throws(SocketPathError) -> SocketCandidate {
-        let candidates = list(environment: environment, uid: uid)
+        let candidates = list(of: daemon, environment: environment, uid: uid)
         for candidate in candidates {
             switch candidate.reason {
             case .variable:

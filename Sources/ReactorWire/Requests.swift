@@ -140,6 +140,25 @@ package enum Question: Equatable, Sendable {
     /// The checksum of a slice, to verify a follower's copy. The answer is a ``SliceChecksum`` as
     /// of the end of the turn.
     case checksum(path: String, mode: SubscriptionMode = .replica)
+    /// The types that a mirror of a node, or of the children of a collection, is compared with. The
+    /// answer is a ``NodeTypes``.
+    case types(path: String)
+}
+
+/// Answer to ``Question/types(path:)``.
+@WireCodable
+@MemberwiseInit
+package struct NodeTypes: Equatable, Sendable {
+    /// The reactor's type, by the author's name, or `collection of` and the children's type.
+    package var reactor: String
+    /// Names that the type had before.
+    package var formerNames: [String]
+    /// Fingerprint of the types, in a collection of the children's.
+    package var fingerprint: UInt64
+    /// Shape of the state, in a collection of a child's.
+    package var state: WireSchema
+    /// ``Subscribed/byValue``.
+    package var byValue: Bool
 }
 
 /// Answer to ``Question/checksum(path:mode:)``.

@@ -20,6 +20,18 @@ package struct SchemaChange: Equatable, Sendable {
     package var change: String
     /// What to write, empty if nothing is to be done.
     package var remedy: String
+    /// What differs, for a program that reads values of the stored form without migrating them.
+    package var kind = Kind.other
+
+    /// The difference between the stored form and today's type.
+    package enum Kind: Equatable, Sendable {
+        /// Today's type has no such field: a reader skips it.
+        case skipped
+        /// The stored form has no such field. `takesNil` says that its type is optional,
+        /// `hasDefault` that a reader supplies a value.
+        case missing(takesNil: Bool, hasDefault: Bool)
+        case other
+    }
 }
 
 extension SchemaChange: CustomStringConvertible {
@@ -128,21 +140,25 @@ private struct SchemaComparison {
     }
 
     private mutating func addMissing(_ name: String, isRemoved: [String], of owner: String) {
-        if isRemoved.contains(name) { return add(.fine, "is removed, its value is dropped") }
+        if isRemoved.contains(name) {
+            return add(.fine, "is removed, its value is dropped", kind: .skipped)
+        }
         add(
             .needsDecision, "is not in the program",
             owner == "struct"
                 ? "write @WireAlias(\(name.quoted())) on the field that has its value now, or "
                     + "@WireRemoved(\(name.quoted())) on the struct"
-                : "write @WireAlias(\(name.quoted())) on the case for its new label, or a migration"
-        )
+                : "write @WireAlias(\(name.quoted())) on the case for its new label, or a migration",
+            kind: .skipped)
     }
 
     private mutating func addNew(_ field: WireSchema.Field) {
-        if field.isOptional { return add(.fine, "is new, with a default") }
+        let kind = SchemaChange.Kind.missing(
+            takesNil: field.schema.isOptional, hasDefault: field.isOptional)
+        if field.isOptional { return add(.fine, "is new, with a default", kind: kind) }
         add(
             .needsDecision, "is new, without a default",
-            "give it a default value or an optional type, or write a migration")
+            "give it a default value or an optional type, or write a migration", kind: kind)
     }
 
     private mutating func compare(_ stored: WireSchema.Choice, _ today: WireSchema.Choice) {
@@ -188,11 +204,13 @@ extension SchemaComparison {
     }
 
     private mutating func add(
-        _ verdict: SchemaChange.Verdict, _ change: String, _ remedy: String = ""
+        _ verdict: SchemaChange.Verdict, _ change: String, _ remedy: String = "",
+        kind: SchemaChange.Kind = .other
     ) {
         guard changes.count < WireSchema.changesMax else { return }
         changes.append(
-            SchemaChange(verdict: verdict, path: path, change: change, remedy: remedy))
+            SchemaChange(
+                verdict: verdict, path: path, change: change, remedy: remedy, kind: kind))
     }
 
     private mutating func addForm(_ stored: String, _ today: String) {
@@ -228,6 +246,10 @@ extension WireSchema.Payload {
         case .record: "a case of labelled values"
         }
     }
+}
+
+extension WireSchema {
+    fileprivate var isOptional: Bool { if case .optional = self { true } else { false } }
 }
 
 /// The kind of value, for texts.

@@ -11,6 +11,16 @@ extension WireSchema {
         checker.check(value, self)
         return checker.issues
     }
+
+    /// As ``check(_:)``, and also the places where `value` lacks a field, even if decoding would
+    /// supply a default.
+    ///
+    /// *Place*: a reader of a value whose writer's type is not known to be the reader's.
+    package func checkExactly(_ value: WireValue) -> [SchemaIssue] {
+        var checker = SchemaChecker(needsAllFields: true)
+        checker.check(value, self)
+        return checker.issues
+    }
 }
 
 /// Walks through a value and its schema in parallel.
@@ -18,10 +28,14 @@ extension WireSchema {
 /// Its depth is that of the value: every schema except an optional and a named form takes a level
 /// of the value, and a reference leads to a record or choice.
 private struct SchemaChecker {
+    /// Whether a missing field is an issue even if it has a default.
+    private let needsAllFields: Bool
     var issues: [SchemaIssue] = []
     private var path: [String] = []
     /// The enclosing records and choices, outermost first.
     private var enclosing: [(name: String, schema: WireSchema)] = []
+
+    init(needsAllFields: Bool = false) { self.needsAllFields = needsAllFields }
 
     mutating func check(_ value: WireValue, _ schema: WireSchema) {
         switch (schema, value) {
@@ -73,7 +87,7 @@ private struct SchemaChecker {
         for field in fields {
             switch map.count(where: { field.isCalled($0.key) }) {
             case 0:
-                if field.isOptional { break }
+                if field.isOptional, !needsAllFields { break }
                 inside(field.name) { $0.report(field.schema.kind, got: "nothing") }
             case 1: break
             default: inside(field.name) { $0.report("the field once", got: "it under two names") }

@@ -64,7 +64,8 @@ struct Failure: Error {
             self.init(
                 Self.unreachableCode,
                 "no daemon reachable, tried \(places.isEmpty ? "nothing" : places); "
-                    + "start one with `reactord --config FILE`, or name its socket with --socket")
+                    + "start one with `reactord --config FILE`, or name it with --daemon, or its socket with --socket"
+            )
         }
     }
 

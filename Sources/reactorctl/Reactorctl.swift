@@ -7,18 +7,18 @@ import ReactorLoop
 struct Reactorctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reactorctl",
-        abstract: "Sends actions to a running reactord, and shows its state.",
+        abstract: "Sends actions to a running daemon, and shows its state.",
         discussion: """
             A PATH names a reactor, such as /visits, or a field of its state, such as \
             /settings/entries/theme. Output is one JSON value per line, except on a terminal.
 
             The daemon's socket is --socket, else REACTORD_SOCKET, else the first of these that \
-            accepts: $XDG_RUNTIME_DIR/reactord.sock, /run/reactord/reactord.sock, \
-            /tmp/reactord-UID/reactord.sock (not for root). If --socket or REACTORD_SOCKET names a \
-            socket, no other is tried; a socket that refuses this user ends the search. Before \
-            anything is sent, the daemon must be a process of this user, of root, of the owner of \
-            /run/reactord, or of --daemon-uid, and no other user may write to the socket's \
-            directory.
+            accepts, where NAME is --daemon, or reactord: $XDG_RUNTIME_DIR/NAME.sock, \
+            /run/NAME/NAME.sock, /tmp/NAME-UID/NAME.sock (not for root). If --socket or \
+            REACTORD_SOCKET names a socket, no other is tried; a socket that refuses this user ends \
+            the search. Before anything is sent, the daemon must be a process of this user, of \
+            root, of the owner of /run/NAME, or of --daemon-uid, and no other user may write to the \
+            socket's directory.
 
             Exit codes: 0 done, 1 rejected, 2 wrong usage, 65 the action is not valid for that \
             reactor, 66 no such path, revision or directory, 69 no daemon reachable, 73 the \
@@ -54,11 +54,20 @@ struct Reactorctl: AsyncParsableCommand {
         }
     }
 
-    /// Moves `--socket PATH` from before the command's name to after it, because options belong
-    /// to commands.
+    /// Moves `--socket PATH` and `--daemon NAME` from before the command's name to after it,
+    /// because options belong to commands.
     static func ordered(_ arguments: [String]) -> [String] {
-        guard let first = arguments.first else { return arguments }
-        let count = first == "--socket" ? 2 : first.hasPrefix("--socket=") ? 1 : 0
+        var count = 0
+        while count < arguments.count {
+            let next = arguments[count]
+            if ["--socket", "--daemon"].contains(next) {
+                count += 2
+            } else if next.hasPrefix("--socket=") || next.hasPrefix("--daemon=") {
+                count += 1
+            } else {
+                break
+            }
+        }
         guard count > 0, arguments.count > count else { return arguments }
         return [arguments[count]] + arguments[..<count] + arguments[(count + 1)...]
     }

@@ -110,16 +110,23 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
+            "The daemon whose usual paths are tried; by default reactord.", valueName: "name"))
+    var daemon: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
             "The daemon's user, if neither this user nor root.", valueName: "uid"))
     var daemonUid: UInt32?
 
     /// Connects; the error lists the tried sockets.
     func connect() async throws(Failure) -> Client {
+        let place = socket.map { .socket($0) } ?? DaemonPlace.daemon(daemon ?? "reactord")
         var options = ClientOptions(program: "reactorctl")
         options.inFlightMax = 4_096
         options.daemonUID = daemonUid
         return try await Failure.explain { () throws(ClientError) in
-            try await Client.connect(to: socket, options: options)
+            try await Client.connect(to: place, options: options)
         }
     }
 }

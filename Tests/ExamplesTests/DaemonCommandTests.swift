@@ -1,3 +1,4 @@
+import Foundation
 import TestPrograms
 import Testing
 
@@ -41,6 +42,71 @@ struct DaemonCommandTests {
         let version = try await DaemonProcess.run(
             "tracker-daemon", config: nil, arguments: ["--version"])
         #expect(version.output == "1.0\n")
+    }
+
+    /// Starts a program with a run-time directory of the test's and no named socket.
+    private func start(
+        _ program: String, _ arguments: [String] = [], _ environment: [String: String] = [:],
+        in home: TestDirectory
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            Built.product(program), arguments,
+            environment: ["XDG_RUNTIME_DIR": home.path].merging(environment) { $1 }, in: home,
+            name: "\(program)-\(UUID().uuidString)")
+    }
+
+    @Test("daemons of several authors run beside each other, and each client finds its own")
+    func beside() async throws {
+        let home = TestDirectory()
+        let daemons = try ["tracker-daemon", "login-daemon"].map { try start($0, in: home) }
+        for name in ["tracker-daemon", "login-daemon"] {
+            #expect(await holds { DaemonProcess.accepts(home.path("\(name).sock")) })
+        }
+        let opened = try start("tracker", ["open", "Login is slow"], in: home)
+        #expect(await opened.ended() == .exited(0))
+        let typed = try ChildProcess(
+            Built.product("login-demo"), ["type"], environment: ["XDG_RUNTIME_DIR": home.path],
+            input: "user ada\n", in: home, name: "type")
+        #expect(await typed.ended() == .exited(0))
+        let user = try start(
+            "reactorctl", ["--daemon", "login-daemon", "get", "/user"], in: home)
+        #expect(await user.ended() == .exited(0))
+        #expect(user.output.contains("ada"))
+        let check = try start("tracker-daemon", ["--check"], in: home)
+        #expect(await check.ended() == .exited(0))
+        #expect(check.output.contains("\(home.path)/tracker-daemon.sock ($XDG_RUNTIME_DIR)"))
+        for daemon in daemons {
+            daemon.signal(SIGTERM)
+            #expect(await daemon.ended() == .exited(0))
+        }
+    }
+
+    @Test("a client of the library with a named socket reaches no daemon at a default place")
+    func namedSocket() async throws {
+        let home = TestDirectory()
+        let daemon = try start("tracker-daemon", in: home)
+        #expect(await holds { DaemonProcess.accepts(home.path("tracker-daemon.sock")) })
+        let missing = home.path("none.sock")
+        let list = try start("tracker", ["list"], in: home)
+        #expect(await list.ended() == .exited(0))
+        for (arguments, environment) in [
+            (["list", "--socket", missing], [:]), (["list"], ["REACTORD_SOCKET": missing]),
+        ] {
+            let run = try start("tracker", arguments, environment, in: home)
+            #expect(await run.ended() != .exited(0))
+            #expect(run.errors.contains("none.sock"))
+            #expect(!run.errors.contains("tracker-daemon.sock"))
+        }
+        // The daemon of another author, at its own default place, is not meant either.
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0))
+        let other = try start("login-daemon", in: home)
+        #expect(await holds { DaemonProcess.accepts(home.path("login-daemon.sock")) })
+        let gone = try start("tracker", ["list"], in: home)
+        #expect(await gone.ended() != .exited(0))
+        #expect(!gone.errors.contains("login-daemon.sock"))
+        other.signal(SIGTERM)
+        #expect(await other.ended() == .exited(0))
     }
 
     @Test("clients learn the daemon's name")

@@ -82,7 +82,7 @@ struct TutorialTests {
 
     @Test("the tutorial's shell commands print the shown output, with its own daemon")
     func shell() async throws {
-        let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
+        let daemon = try await start()
         let lines = try Self.lines(of: "sh run")
         #expect(lines.count == 4)
         for line in lines {
@@ -100,11 +100,12 @@ struct TutorialTests {
 
     @Test("the tutorial's client signs, shows the book, and reconnects to a restarted daemon")
     func client() async throws {
-        let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
+        let daemon = try await start()
         // stdbuf, because a program that prints into a file buffers its output.
         let sign = try ChildProcess(
             "/usr/bin/env", ["stdbuf", "-oL", Built.product("sign")],
-            environment: ["REACTORD_SOCKET": daemon.socketPath], in: daemon.directory, name: "sign")
+            environment: ["XDG_RUNTIME_DIR": daemon.directory.path], in: daemon.directory,
+            name: "sign")
         #expect(await sign.says("1 Bob: hello back"))
         let client = try await Client.connect(to: daemon.socketPath)
         let book = try await client.mirror(Guestbook.self, at: "/")
@@ -115,15 +116,24 @@ struct TutorialTests {
         #expect(await sign.says("2 Ada: hello"))
         client.close()
         await daemon.stop()
-        let next = try await DaemonProcess.start(
-            "guestbook-daemon", config: nil, in: daemon.directory)
+        let next = try await start(in: daemon.directory)
         let (code, _) = try await run(
-            #"reactorctl dispatch / '{"sign":{"name":"Cy","text":"again"}}'"#, next)
+            #"reactorctl --daemon guestbook-daemon dispatch / '{"sign":{"name":"Cy","text":"again"}}'"#,
+            next)
         #expect(code == 0)
         #expect(await sign.says("1 Cy: again"))
     }
 
-    /// Runs a shell command with the products on the PATH and the daemon's socket.
+    /// Starts the daemon at its default path in a run-time directory of the test's.
+    private func start(
+        in directory: TestDirectory = TestDirectory()
+    ) async throws -> DaemonProcess {
+        try await DaemonProcess.start(
+            "guestbook-daemon", config: nil,
+            arguments: ["--socket", directory.path("guestbook-daemon.sock")], in: directory)
+    }
+
+    /// Runs a shell command with the products on the PATH and the daemon's run-time directory.
     private func run(
         _ line: String, _ daemon: DaemonProcess
     ) async throws -> (code: Int32?, output: String) {
@@ -131,7 +141,7 @@ struct TutorialTests {
         let folder = Built.product("").trimmingCharacters(in: ["/"])
         let process = try ChildProcess(
             "/bin/sh", ["-c", line],
-            environment: ["PATH": "/\(folder):\(path)", "REACTORD_SOCKET": daemon.socketPath],
+            environment: ["PATH": "/\(folder):\(path)", "XDG_RUNTIME_DIR": daemon.directory.path],
             in: daemon.directory, name: UUID().uuidString)
         guard case .exited(let code) = await process.ended() else { return (nil, process.output) }
         return (code, process.output)

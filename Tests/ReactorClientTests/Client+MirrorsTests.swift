@@ -15,8 +15,11 @@ struct ClientMirrorsTests {
         let visits = try await client.mirror(Counter.self, at: "/visits")
         #expect(try await client.mirror(Counter(), at: "/visits") === visits)
         #expect(try await client.mirror(Counter.self, at: "/%76isits") === visits)
-        let other = try await client.mirror(OtherCounter.self, at: "/visits")
+        let other = try await client.mirror(Other.Counter.self, at: "/visits")
         #expect(other.count == visits.count)
+        let value = try await client.mirror(value: Counter.State.self, at: "/visits")
+        let again = try await client.mirror(value: Counter.State.self, at: "/%76isits")
+        #expect(value === again && value.value == visits.state)
         #expect(try await client.mirror(Counter.self, at: "/other") !== visits)
         client.close()
     }
@@ -88,20 +91,36 @@ struct ClientMirrorsTests {
         writer.close()
     }
 
-    @Test("where only the mutations differ, a mirror follows the value")
+    @Test("where only the mutations differ, a mirror follows the value, and its phase says so")
     func fallBack() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
         _ = try await client.dispatch("/visits", Counter.Action.increment(by: 3))
-        let mirror = try await client.mirror(OtherCounter.self, at: "/visits")
+        let mirror = try await client.mirror(Other.Counter.self, at: "/visits")
         #expect(mirror.count == 3 && mirror.isCurrent && mirror.id == nil)
+        #expect(mirror.phase == .differing(TypeDifference()))
         let outcome = try await client.dispatch("/visits", Counter.Action.increment(by: 4))
         try await mirror.reached(try #require(outcome.revision))
         #expect(mirror.count == 7)
         await server.cut()
         let counter = try await client.mirror(Counter.self, at: "/visits")
         #expect(await counter.dispatch(.increment(by: 1)).revision != nil)
-        #expect(mirror.count == 8 && counter.count == 8)
+        #expect(mirror.count == 8 && counter.count == 8 && counter.phase == .live)
+        #expect(mirror.phase == .differing(TypeDifference()))
+        client.close()
+    }
+
+    @Test("a mirror of another reactor fails and names both, even if the value has its fields")
+    func otherName() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        await #expect(
+            throws: ClientError.otherReactor(
+                path: "/visits", expected: "OtherCounter", actual: "Counter")
+        ) {
+            _ = try await client.mirror(OtherCounter.self, at: "/visits")
+        }
+        await server.until { $0.subscriptionCounts == [0] }
         client.close()
     }
 
@@ -122,14 +141,132 @@ struct ClientMirrorsTests {
         client.close()
     }
 
-    @Test("a type of the same name may have more fields, if they have defaults, or fewer")
+    @Test("a field that the daemon lacks is no data: its default fails, or is asked for")
     func laterVersion() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
         _ = try await client.dispatch("/visits", Counter.Action.increment(by: 3))
-        let mirror = try await client.mirror(Later.Counter.self, at: "/visits")
+        let error = await #expect(throws: ClientError.self) {
+            _ = try await client.mirror(Later.Counter.self, at: "/visits")
+        }
+        #expect(
+            error
+                == .incompatible(path: "/visits", WireError(.missingField("title"), at: 0)))
+        #expect(error?.description.contains("missing: .defaults") == true)
+        let mirror = try await client.mirror(
+            Later.Counter.self, at: "/visits", missing: .defaults)
         #expect(mirror.state == Later.Counter.State(count: 3, title: "none"))
+        guard case .differing(let difference) = mirror.phase else {
+            Issue.record("\(mirror.phase)")
+            return
+        }
+        #expect(difference.missing == ["title"] && difference.skipped.isEmpty)
+        await #expect(throws: ClientError.self) {
+            _ = try await client.mirror(Later.Counter.self, at: "/visits")
+        }
         client.close()
+    }
+
+    @Test("an optional field that the daemon lacks is nil, and never another default")
+    func optionalField() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let mirror = try await client.mirror(Open.Counter.self, at: "/visits")
+        #expect(mirror.state == Open.Counter.State(count: 0, note: nil))
+        guard case .differing(let difference) = mirror.phase else {
+            Issue.record("\(mirror.phase)")
+            return
+        }
+        #expect(difference.missing == ["note"])
+        await #expect(
+            throws: ClientError.incompatible(
+                path: "/visits", WireError(.missingField("note"), at: 0))
+        ) {
+            _ = try await client.mirror(Eager.Counter.self, at: "/visits")
+        }
+        client.close()
+    }
+
+    @Test("a field that the mirror lacks is skipped, and the phase lists it")
+    func skippedField() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let mirror = try await client.mirror(Bare.Counter.self, at: "/visits")
+        guard case .differing(let difference) = mirror.phase else {
+            Issue.record("\(mirror.phase)")
+            return
+        }
+        #expect(difference.skipped == ["count"] && difference.description == "skipped: count")
+        client.close()
+    }
+
+    @Test("a renamed reactor is mirrored by its former name, whichever program is the later one")
+    func renamed() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let gate = try await client.mirror(Turnstile.self, at: "/visits")
+        #expect(gate.count == 0 && gate.isCurrent)
+        client.close()
+        let later = try LiveServer(Upgraded.Renamed())
+        let old = try await Client.connect(to: later.path)
+        let visits = try await old.mirror(Counter.self, at: "/visits")
+        #expect(visits.count == 0 && visits.isCurrent)
+        await #expect(
+            throws: ClientError.otherReactor(
+                path: "/visits", expected: "OtherCounter", actual: "Turnstile")
+        ) {
+            _ = try await old.mirror(OtherCounter.self, at: "/visits")
+        }
+        old.close()
+    }
+
+    @Test("a mirror follows a daemon of another version after a restart, and says how it differs")
+    func upgrade() async throws {
+        let first = try LiveServer()
+        let client = try await Client.connect(to: first.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let later = try await client.mirror(
+            Later.Counter.self, at: "/visits", missing: .defaults)
+        let value = try await client.mirror(value: Counter.State.self, at: "/visits")
+        #expect(visits.phase == .live && later.phase != .live && later.isCurrent)
+        first.stop()
+        let second = try LiveServer(in: first.folder, epoch: 8, Upgraded.House())
+        await visits.until { $0.isCurrent && $0.revision.epoch == 8 }
+        guard case .differing(let difference) = visits.phase else {
+            Issue.record("\(visits.phase)")
+            return
+        }
+        #expect(difference.skipped == ["title"] && difference.missing.isEmpty)
+        #expect(visits.id == nil)
+        await later.until { $0.phase == .live }
+        #expect(later.id != nil && later.revision == visits.revision)
+        #expect(await later.dispatch(.rename("a")).revision != nil)
+        #expect(later.title == "a" && later.revision == visits.revision)
+        // The new field is unknown to the exact type.
+        #expect("\(value.phase)".contains("title"))
+        second.stop()
+        let third = try LiveServer(in: first.folder, epoch: 9)
+        await visits.until { $0.phase == .live && $0.revision.epoch == 9 }
+        await later.until { $0.isCurrent && $0.revision.epoch == 9 }
+        #expect(visits.id != nil && later.title == "none" && later.phase != .live)
+        client.close()
+        third.stop()
+    }
+
+    @Test("a mirror ends when the daemon has another reactor at its path after a restart")
+    func replaced() async throws {
+        let first = try LiveServer()
+        let client = try await Client.connect(to: first.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        first.stop()
+        let second = try LiveServer(in: first.folder, epoch: 8, OtherHouse())
+        await visits.until {
+            $0.phase
+                == .failed(
+                    .otherReactor(path: "/visits", expected: "Counter", actual: "OtherCounter"))
+        }
+        client.close()
+        second.stop()
     }
 
     @Test("where the state cannot be read as a value either, the mirror fails and names the field")

@@ -107,15 +107,61 @@ struct FollowingTests {
         #expect(sink.errors.isEmpty && effects.unsubscribed == [])
     }
 
-    @Test("a mirror whose type differs from the daemon's follows the value")
+    private static func types(_ fingerprint: UInt64) -> Result<NodeTypes, ClientError> {
+        .success(
+            NodeTypes(
+                reactor: "R", formerNames: [], fingerprint: fingerprint, state: .bool,
+                byValue: false))
+    }
+
+    @Test("a mirror whose type differs from the daemon's learns the type, then follows the value")
     func mismatch() throws {
         var following = Self.following()
         let sink = StagedSink()
         sink.fingerprint = 2
         _ = try follow(sink, in: &following)
         let effects = following.takeEffects()
-        #expect(effects.unsubscribed == [5] && effects.wanted.map(\.mode) == [.value])
-        #expect(sink.modes == [.replica, .value])
+        #expect(effects.unsubscribed == [5] && effects.wanted.isEmpty)
+        #expect(effects.asked == ["/a"] && sink.modes == [.replica, .value])
+        #expect(following.isEmpty == false)
+        following.learn(Self.types(3), at: "/a")
+        #expect(following.takeEffects().wanted.map(\.mode) == [.value])
+    }
+
+    @Test("on a new connection, a slice is requested after its types, in the mode that they allow")
+    func newTypes() throws {
+        for (fingerprint, mode) in [(UInt64(2), SubscriptionMode.replica), (4, .value)] {
+            var following = Self.following()
+            let sink = StagedSink()
+            sink.fingerprint = 2
+            following.inquire("/a", sink)
+            following.learn(Self.types(3), at: "/a")
+            _ = following.takeEffects()
+            following.resubscribe { _ in true }
+            // The sink still knows the types of this connection.
+            #expect(following.takeEffects().wanted.map(\.mode) == [.value])
+            _ = following.suspend()
+            following.resubscribe { _ in true }
+            var effects = following.takeEffects()
+            #expect(effects.asked == ["/a"] && effects.wanted.isEmpty)
+            following.learn(Self.types(fingerprint), at: "/a")
+            effects = following.takeEffects()
+            #expect(effects.wanted.map(\.mode) == [mode] && effects.ended.isEmpty)
+        }
+    }
+
+    @Test("a daemon that does not tell the types ends the sinks that need them, and no other")
+    func noTypes() throws {
+        var following = Self.following()
+        let (typed, other) = (StagedSink(), StagedSink())
+        typed.fingerprint = 2
+        following.inquire("/a", typed)
+        following.follow("/a", .value, other)
+        _ = following.takeEffects()
+        following.learn(.failure(.gone(path: "/a")), at: "/a")
+        let effects = following.takeEffects()
+        #expect(effects.ended.map(\.error) == [.gone(path: "/a")])
+        #expect(effects.ended.first?.sink === typed && following.isEmpty == false)
     }
 
     @Test("parts within the limit form one value, and an unreadable value ends its sink")
@@ -173,7 +219,9 @@ struct FollowingTests {
 
 /// A sink that records its calls.
 final class StagedSink: SliceSink {
+    /// Fingerprint of its types; with that of the daemon's, 1, it asks for no types.
     var fingerprint: UInt64 = 1
+    private var areTypesKnown = false
     var isReleased = false
     var takesPatches: Bool { false }
     /// Whether staging fails from now on.
@@ -193,7 +241,14 @@ final class StagedSink: SliceSink {
         staged.append(name)
     }
 
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) { self.slice = slice }
+    var needsTypes: Bool { fingerprint != 1 && !areTypesKnown }
+    func fits(_ subscribed: Subscribed) -> Bool { subscribed.fingerprint == fingerprint }
+    func learn(_ types: NodeTypes, at path: String) -> TypeVerdict {
+        areTypesKnown = true
+        return types.fingerprint == fingerprint ? .replica : .value(isChanged: false)
+    }
+    func forgetTypes() { areTypesKnown = false }
+    func granted(_ slice: UInt32, epoch: UInt64) { self.slice = slice }
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         lastByteCount = value.count
         try read("value")

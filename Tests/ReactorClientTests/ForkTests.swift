@@ -15,7 +15,7 @@ struct ForkTests {
     func refused() async throws {
         let server = try LiveServer()
         let flag = Flag()
-        let client = try await Client.connect(to: server.path, options: ClientOptions()) {
+        let client = try await Client.connect(to: .socket(server.path), options: ClientOptions()) {
             flag.isUp
         }
         let visits = try await client.mirror(Counter.self, at: "/visits")

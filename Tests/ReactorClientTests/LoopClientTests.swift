@@ -60,12 +60,27 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("at the system's own path the directory's owner is trusted, at no other path")
+    @Test("a text that is no daemon's name is refused, and nothing is tried")
+    func noName() async throws {
+        do throws(ClientError) {
+            _ = try await Client.connect(to: .daemon("../reactord"))
+            Issue.record("the name leads to another directory")
+        } catch {
+            guard case .unreachable(let tried) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(tried.count == 1 && error.description.contains("slash"))
+        }
+    }
+
+    @Test("at a system's own path the directory's owner is trusted, at no other path")
     func trust() {
         var options = ClientOptions()
         func trust(_ path: String) -> SocketTrust { LoopClient.trust(in: path, options) }
         let system = SocketTrust(trustsSystemDirectory: true)
         #expect(trust("/run/reactord/reactord.sock") == system)
+        #expect(trust("/run/tracker-daemon/tracker-daemon.sock") == system)
         for other in ["/run/reactord/other.sock", "/run/other/reactord.sock", "reactord.sock"] {
             #expect(trust(other) == SocketTrust())
         }

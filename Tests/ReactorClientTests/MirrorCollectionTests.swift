@@ -280,6 +280,35 @@ struct MirrorCollectionTests {
         #expect(rig.server.connections.inOrder.allSatisfy { $0.subscriptions.isEmpty })
     }
 
+    @Test("a collection of another version says how the types differ, and shows no default as data")
+    func otherVersion() throws {
+        typealias Laters = MirrorCollection<WireKey, LaterProgram.Run>
+        let (rig, writer) = try Rig.portfolio(["a"])
+        let reader = rig.client()
+        let refused: Result<Laters, ClientError> = try reader.collect(rig)
+        #expect(
+            failure(refused)
+                == .incompatible(
+                    path: "/projects/build/runs", WireError(.missingField("owner"), at: 0)))
+        var result: Result<Laters, ClientError>?
+        reader.machine.collection(
+            at: "/projects/build/runs", missing: .defaults, port: nil, nil
+        ) { result = $0 }
+        rig.run()
+        let runs = try #require(try result?.get())
+        guard case .differing(let difference) = runs.phase else {
+            Issue.record("\(runs.phase)")
+            return
+        }
+        #expect(difference.skipped == ["labels"] && difference.missing == ["owner"])
+        try rig.advance("a", to: 4, by: writer)
+        #expect(runs["a"] == LaterProgram.Run.State(progress: 4, owner: "none"))
+        rig.cut(reader)
+        #expect(runs.phase == .connecting)
+        rig.run()
+        #expect(runs.phase == .differing(difference))
+    }
+
     @Test("typed keys order and find children, and a text that is no such key fails")
     func typedKeys() throws {
         let (rig, writer) = try Rig.portfolio(["10", "9"])

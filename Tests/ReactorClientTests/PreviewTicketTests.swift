@@ -169,7 +169,7 @@ struct PreviewTicketTests {
     func valueMode() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
-        let mirror = try await client.mirror(OtherCounter.self, at: "/visits")
+        let mirror = try await client.mirror(Other.Counter.self, at: "/visits")
         await server.hold()
         #expect(mirror.send(.jump(to: 5), isPreviewed: true))
         #expect(mirror.count == 0)

@@ -37,7 +37,7 @@ struct TallyDaemon: DaemonCommand {
 
 /// The README's use of the reactor, with a running daemon.
 private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
-    let client = try await Client.connect()
+    let client = try await Client.connect(to: .daemon("tally-daemon"))
     let tally = try await client.mirror(Tally.self, at: "/tally")
     let outcome = await tally.dispatch(.add(5))  // the mirror already shows it
     let total = tally.state.total  // memory, no I/O

@@ -269,15 +269,12 @@ extension WatchTests {
         "a typed mirror that follows the value gets whole ones, beside a watch of the same path")
     func typed() throws {
         let (rig, reader, _, write) = try pair(3)
-        var result: Result<ReactorClient.Mirror<Album>, ClientError>?
-        let replica = Replica(Album())
-        let mirror = ReactorClient.Mirror<Album>(
-            replica, at: "/", on: reader.machine.shared, nil, nil)
-        reader.machine.follow("/", .value, MirrorSink(replica, mirror) { result = $0 })
+        var result: Result<ValueMirror<Album.State>, ClientError>?
+        reader.machine.mirror(value: Album.State.self, at: "/") { result = $0 }
         try write(.count(8))
         try write(.put(key: "z", value: 1))
-        let shown = try #require(try result?.get())
-        #expect(shown.count == 8 && shown.pages["z"] == 1 && shown.id == nil)
+        let shown = try #require(try result?.get()).value
+        #expect(shown.count == 8 && shown.pages["z"] == 1)
         _ = rig
     }
 

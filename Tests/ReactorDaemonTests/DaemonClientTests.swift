@@ -51,6 +51,39 @@ struct DaemonClientTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
+    /// Figures of a program that has nothing to do with settings; every field has a default.
+    @Reactor
+    struct Stats {
+        enum Action { case sample(Int64) }
+
+        struct State: Equatable {
+            var total: Int64 = 5
+            var name = "none"
+        }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+
+    @Test("a mirror of a type that is not at the path fails and names both")
+    func wrongMirror() async throws {
+        let daemon = try await DaemonProcess.start()
+        let client = try await connect(daemon)
+        await #expect(
+            throws: ClientError.otherReactor(path: "/settings", expected: "Stats", actual: "Map")
+        ) {
+            _ = try await client.mirror(Stats.self, at: "/settings")
+        }
+        await #expect(throws: ClientError.self) {
+            _ = try await client.mirror(value: Stats.State.self, at: "/settings")
+        }
+        let settings = try await client.mirror(value: Map.State.self, at: "/settings")
+        let map = try await client.mirror(Map.self, at: "/settings")
+        #expect(await map.dispatch(.set(key: "theme", value: "dark")).revision != nil)
+        #expect(settings.value == map.state && settings.phase == .live)
+        client.close()
+        #expect(await daemon.stop() == .exited(0))
+    }
+
     @Test("C90: after a crash and restart mirrors and watchers continue with the new history")
     func crash() async throws {
         let first = try await DaemonProcess.start()

@@ -131,6 +131,26 @@ struct DaemonConfigTests {
         }
     }
 
+    @Test("a daemon of another name has other default paths, and needs its name only for them")
+    func otherName() throws {
+        var config = DaemonConfig()
+        config.data = DataConfig()
+        config.name = "tracker-daemon"
+        let lines = try summaryLines(of: config, ["HOME": "/h"])
+        #expect(lines.contains("directory /h/.local/state/tracker-daemon ($HOME)"))
+        #expect(
+            lines.contains { $0.hasPrefix("socket /tmp/tracker-daemon-1/tracker-daemon.sock (") })
+        config.name = "no/name"
+        #expect(throws: DaemonError.self) {
+            try config.summary(environment: ["HOME": "/h"], uid: 1)
+        }
+        let named = ["REACTORD_SOCKET": "/run/me.sock", "STATE_DIRECTORY": "/s"]
+        #expect(try summaryLines(of: config, named).contains("directory /s ($STATE_DIRECTORY)"))
+        config.socket = "/run/me.sock"
+        config.data?.directory = "/d"
+        #expect(try summaryLines(of: config, [:]).contains("socket /run/me.sock"))
+    }
+
     @Test("the summary lists the socket, the settings, and every path with its kind and options")
     func summary() throws {
         let config = try DaemonConfig(

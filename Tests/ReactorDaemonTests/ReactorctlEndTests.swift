@@ -219,6 +219,52 @@ struct ReactorctlSocketTests {
         await daemon.stop()
     }
 
+    @Test("a daemon is found by its name, and no name leads to another daemon")
+    func byName() async throws {
+        let home = TestDirectory()
+        let other = try await DaemonProcess.start(
+            arguments: ["--socket", home.path("reactord.sock")], in: home)
+        let daemon = try await DaemonProcess.start(
+            "tracker-daemon", config: nil,
+            arguments: ["--socket", home.path("tracker-daemon.sock")], in: home)
+        let runtime = ["XDG_RUNTIME_DIR": home.path]
+        let named = ["--daemon", "tracker-daemon"]
+        // The tracker has no such reactor, and the other daemon has one.
+        let found = try await get(runtime, named, in: home)
+        #expect(found.code == .exited(66))
+        #expect(try await get(runtime, in: home).code == .exited(0))
+        await daemon.stop()
+        let gone = try await get(runtime, named, in: home)
+        #expect(gone.code == .exited(69) && gone.errors.contains("tracker-daemon.sock"))
+        #expect(!gone.errors.contains("/reactord.sock"))
+        let wrong = try await get(runtime, ["--daemon", "a/b"], in: home)
+        #expect(wrong.code == .exited(69) && wrong.errors.contains("slash"))
+        await other.stop()
+    }
+
+    @Test("--socket comes before REACTORD_SOCKET, and both before --daemon; none falls through")
+    func order() async throws {
+        let home = TestDirectory()
+        let daemon = try await DaemonProcess.start(
+            arguments: ["--socket", home.path("reactord.sock")], in: home)
+        let missing = home.path("none.sock")
+        let runtime = ["XDG_RUNTIME_DIR": home.path]
+        let variable = runtime.merging(["REACTORD_SOCKET": missing]) { $1 }
+        for (environment, options) in [
+            (runtime, ["--socket", missing]), (variable, []),
+            (variable, ["--daemon", "reactord"]),
+            (runtime, ["--socket", missing, "--daemon", "reactord"]),
+            (["REACTORD_SOCKET": daemon.socketPath], ["--socket", missing]),
+        ] {
+            let run = try await get(environment, options, in: home)
+            #expect(run.code == .exited(69), "\(options)")
+            #expect(run.errors.contains("none.sock") && !run.errors.contains("/reactord.sock"))
+        }
+        let chosen = try await get(variable, ["--socket", daemon.socketPath], in: home)
+        #expect(chosen.code == .exited(0))
+        await daemon.stop()
+    }
+
     @Test("a socket in a directory that other users may write to is refused: 77")
     func openDirectory() async throws {
         let directory = TestDirectory()

@@ -20,6 +20,36 @@ struct SocketCandidatesTests {
         #expect(candidates.map(\.isDirectoryCreated) == [false, false, true])
     }
 
+    @Test("each daemon has paths of its own name, and a named socket comes before any name")
+    func otherName() throws {
+        let tracker = try DaemonName("tracker-daemon")
+        let environment = ["XDG_RUNTIME_DIR": "/run/user/1000"]
+        let candidates = SocketCandidates.list(of: tracker, environment: environment, uid: 1_000)
+        #expect(
+            candidates.map(\.path) == [
+                "/run/user/1000/tracker-daemon.sock", "/run/tracker-daemon/tracker-daemon.sock",
+                "/tmp/tracker-daemon-1000/tracker-daemon.sock",
+            ])
+        let bound = try SocketCandidates.forDaemon(
+            tracker, environment: environment, uid: 1_000, isOwnDirectory: { _ in true })
+        #expect(bound == candidates[0])
+        let named = SocketCandidates.list(of: tracker, environment: self.environment, uid: 1_000)
+        #expect(named.map(\.path) == ["/srv/own.sock"])
+    }
+
+    @Test("only /run/NAME/NAME.sock is the socket of a system service")
+    func systemPath() {
+        for path in ["/run/reactord/reactord.sock", "/run/a/a.sock"] {
+            #expect(SocketCandidates.isSystemPath(path), "\(path)")
+        }
+        for path in [
+            "", "/run/a/b.sock", "/run/a/a", "/run/../...sock", "/run//.sock", "/tmp/a/a.sock",
+            "/run/user/1000/a.sock", "run/a/a.sock", "/run/a/a.sock/",
+        ] {
+            #expect(!SocketCandidates.isSystemPath(path), "\(path)")
+        }
+    }
+
     // [WIRE-1-1]
     @Test("a socket named by REACTORD_SOCKET is the only candidate, usable or not")
     func namedAlone() {

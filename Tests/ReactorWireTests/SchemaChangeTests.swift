@@ -56,6 +56,22 @@ struct SchemaChangeTests {
         #expect(changes.allSatisfy { $0.verdict == .fine })
     }
 
+    @Test("a change says whether a reader skips the field, or lacks it")
+    func kinds() {
+        let stored = record([field("a", .bool), field("b", .bool), field("c", .text)])
+        let today = record(
+            [
+                field("c", .bool), field("d", .optional(.bool), isOptional: true),
+                field("e", .bool, isOptional: true), field("f", .bool),
+            ], removed: ["a"])
+        #expect(
+            stored.changes(to: today).map(\.kind) == [
+                .skipped, .skipped, .other, .missing(takesNil: true, hasDefault: true),
+                .missing(takesNil: false, hasDefault: true),
+                .missing(takesNil: false, hasDefault: false),
+            ])
+    }
+
     @Test("names of removed fields are in the schema, and change no fingerprint")
     func removed() throws {
         let plain = record([field("a", .bool)])

@@ -4,7 +4,6 @@ import ReactorThreads
 /// The part of a mirrored collection on the client's thread: reads values and patches, and decodes
 /// the children that they change.
 final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
-    let fingerprint: UInt64 = 0
     /// The collection, while a reference to it exists.
     private(set) weak var collection: MirrorCollection<Key, R>?
     private let path: String
@@ -13,6 +12,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     private let notices: CollectionNotices
     private let shared: SharedState
     private let composed = ComposedState<R>()
+    private var types: TypeComparison
     /// The encoded states of the shown children, without the values of nodes below.
     private var values: [WireKey: [UInt8]] = [:]
     /// The staged differences from ``values``; `nil` if no update is staged.
@@ -46,8 +46,12 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     typealias Completion = (Result<MirrorCollection<Key, R>, ClientError>) -> Void
 
-    init(_ collection: MirrorCollection<Key, R>, then ready: @escaping Completion) {
+    init(
+        _ collection: MirrorCollection<Key, R>, _ missing: MissingFields,
+        then ready: @escaping Completion
+    ) {
         self.collection = collection
+        types = TypeComparison(ofChildren: R.self, missing)
         path = collection.path
         shown = collection.shown
         phase = collection.phaseNow
@@ -74,18 +78,23 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     // MARK: What stands at the path
 
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {}
+    /// What becomes of fields that the daemon's type lacks.
+    var missing: MissingFields { types.missing }
 
-    func refuse(_ reactor: String, at path: String) -> ClientError? {
-        Self.refusal(of: reactor, at: path)
+    var needsTypes: Bool { !types.areKnown }
+
+    func learn(_ types: NodeTypes, at path: String) -> TypeVerdict {
+        let wasDiffering = self.types.difference != nil
+        return switch self.types.learn(types, at: path) {
+        // A collection follows the values of its children, whatever their types.
+        case .replica: .value(isChanged: wasDiffering)
+        case let verdict: verdict
+        }
     }
 
-    /// The error for a node that is no collection of `R`; `reactor` is the daemon's name for it.
-    static func refusal(of reactor: String, at path: String) -> ClientError? {
-        let expected = R.collectionName
-        return reactor == expected
-            ? nil : .otherReactor(path: path, expected: expected, actual: reactor)
-    }
+    func forgetTypes() { types.forget() }
+
+    func granted(_ slice: UInt32, epoch: UInt64) {}
 
     var isMismatched: Bool { fault != nil }
 
@@ -192,7 +201,9 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
                 throw WireError(
                     .mismatch(expected: Key.wireKeyKind, got: name.text.quoted()), at: 0)
             }
-            return .set(key, encoded: encoded, try R.State(wireBytes: encoded))
+            let state = try R.State(wireBytes: encoded)
+            try types.check(state)
+            return .set(key, encoded: encoded, state)
         } catch {
             let place = MirrorCollection<Key, R>.childPath(of: name, in: path)
             fault = .incompatible(path: place, error)
@@ -224,7 +235,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         changes.names.formUnion(staged.keys)
         guard !isLive else { return }
         isLive = true
-        phase.whileLocked { $0 = .live }
+        phase.whileLocked { $0 = types.livePhase }
         changes.isPhaseChanged = true
     }
 
@@ -272,7 +283,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     func setLive(_ isLive: Bool) {
         guard hasState, isLive != self.isLive else { return }
         self.isLive = isLive
-        phase.withLock { $0 = isLive ? .live : .connecting }
+        phase.withLock { $0 = isLive ? types.livePhase : .connecting }
         notices.publishPhase()
     }
 

@@ -70,7 +70,8 @@ public final class MirrorCollection<Key: KeyedKey, R: Reactor>: Observable, Send
         return shared.revision.withLock { $0 }
     }
 
-    /// The state of the collection's connection, or the error that ended the collection.
+    /// The state of the collection's connection, how the daemon's type of the children's states
+    /// differs, or the error that ended the collection.
     public var phase: ClientPhase {
         notices.changed.access()
         return phaseNow.withLock { $0 }

@@ -7,11 +7,11 @@ extension Client {
     /// daemon's state. The same path and type give the same mirror while a reference to it exists;
     /// with the last reference the client stops following the node.
     ///
-    /// *Throws*: the same errors as the function that takes an instance.
+    /// `missing` and the errors are those of the function that takes an instance.
     public func mirror<R: MirrorableReactor>(
-        _ type: R.Type, at path: String
+        _ type: R.Type, at path: String, missing: MissingFields = .fail
     ) async throws(ClientError) -> Mirror<R> {
-        try await mirror(R.makeForMirror(), at: path)
+        try await mirror(R.makeForMirror(), at: path, missing: missing)
     }
 
     /// Mirrors the node at `path` by an instance of its type, for a type whose initialiser needs
@@ -19,21 +19,41 @@ extension Client {
     ///
     /// `reactor` runs `reduce` and `transform(state:)` on the client's thread. For previews, it
     /// also runs `mutate` and the other transforms on each thread that reads the mirror or sends
-    /// through it: see ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the
-    /// mirror follows the value instead of the mutations. A daemon's reactor of the same name may
-    /// have more or fewer fields than `State`; under another name, the fields must match exactly.
-    /// *Throws*: if the daemon's value cannot be read as a `State`:
-    /// ``ClientError/incompatible(path:_:)``, which names the field, or, if the daemon's reactor
-    /// has another name, ``ClientError/otherReactor(path:expected:actual:)``.
+    /// through it: see ``Mirror/send(_:isPreviewed:cancel:)``.
+    ///
+    /// If the daemon's reactor has the same name and other types, it is of an earlier or a later
+    /// version: the mirror follows the value instead of the mutations, and ``Mirror/phase`` is
+    /// ``ClientPhase/differing(_:)``. It skips fields that `State` lacks; `missing` says what becomes
+    /// of fields that the daemon lacks.
+    /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if the daemon has a reactor of
+    /// another name there, which is in neither type's `formerNames`, whatever its fields;
+    /// ``ClientError/incompatible(path:_:)``, which names the field, if the daemon's value cannot be
+    /// shown as a `State`.
     public func mirror<R: Reactor>(
-        _ reactor: sending R, at path: String
+        _ reactor: sending R, at path: String, missing: MissingFields = .fail
     ) async throws(ClientError) -> Mirror<R> {
         let port = port
         let reactor = Confined(reactor)
         let hold = try await node(at: path)
         return try await ask { client, then in
-            client.mirror(reactor.open(), at: path, port: port, hold, then: then)
+            client.mirror(
+                reactor.open(), at: path, missing: missing, port: port, hold, then: then)
         }
+    }
+
+    /// Mirrors the value of any slice, at the path of a node or a path into its state, as a type of
+    /// its shape, whatever reactor it belongs to; returns once there is a value.
+    ///
+    ///     let theme = try await client.mirror(value: String.self, at: "/settings/entries/theme")
+    ///
+    /// The value of a node contains the values of its children. The same path and type give the
+    /// same mirror while a reference to it exists.
+    /// *Throws*: ``ClientError/incompatible(path:_:)``, which names the field, if the value lacks a
+    /// field of the type, even one with a default, or has one that the type lacks.
+    public func mirror<Value: WireCodable & Sendable>(
+        value type: Value.Type, at path: String
+    ) async throws(ClientError) -> ValueMirror<Value> {
+        try await ask { client, then in client.mirror(value: type, at: path, then: then) }
     }
 
     /// Lends the states of several mirrors of this client, all at one revision.
@@ -75,7 +95,7 @@ extension Client {
     /// ``ClientError/otherReactor(path:expected:actual:)`` where the daemon has another reactor
     /// there, and as for a mirror.
     public func mirror<R: Reactor>(
-        _ path: ReactorPath<R>, at text: String? = nil
+        _ path: ReactorPath<R>, at text: String? = nil, missing: MissingFields = .fail
     ) async throws(ClientError) -> Mirror<R> {
         if let text {
             do throws(ReactorPathMismatch) {
@@ -84,9 +104,7 @@ extension Client {
                 throw .otherPath(error)
             }
         }
-        let place = path.path.description
-        _ = try await node(at: place, of: R.reactorName)
-        return try await mirror(path.make(), at: place)
+        return try await mirror(path.make(), at: path.path.description, missing: missing)
     }
 
     /// Returns a hold on the node at `path`.
@@ -111,16 +129,20 @@ extension Client {
     /// types give the same object while a reference to it exists; with the last reference the
     /// client stops following the collection.
     ///
+    /// Types that differ have the consequences that they have for a mirror, and `missing` the same
+    /// meaning.
     /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if another node, or a
     /// collection of another reactor, is at the path; ``ClientError/incompatible(path:_:)``, which
-    /// names the child, if a child's state or key cannot be read.
+    /// names the child, if a child's state or key cannot be read, or the field that the daemon
+    /// lacks.
     public func collection<Key: KeyedKey, R: Reactor>(
-        _ type: R.Type, keys: Key.Type = WireKey.self, at path: String
+        _ type: R.Type, keys: Key.Type = WireKey.self, at path: String,
+        missing: MissingFields = .fail
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
         let port = port
         let hold = try await node(at: path)
         return try await ask { client, then in
-            client.collection(at: path, port: port, hold, then: then)
+            client.collection(at: path, missing: missing, port: port, hold, then: then)
         }
     }
 
@@ -130,9 +152,10 @@ extension Client {
     ///     let runs = try await client.collection(\.$runs, of: build)
     public func collection<Parent: Reactor, Key: KeyedKey, R: Reactor>(
         _ property: any KeyPath<Parent, KeyedHandle<Key, R>> & Sendable,
-        of parent: ReactorPath<Parent>
+        of parent: ReactorPath<Parent>, missing: MissingFields = .fail
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
-        try await collection(R.self, keys: Key.self, at: parent.collection(property).description)
+        try await collection(
+            R.self, keys: Key.self, at: parent.collection(property).description, missing: missing)
     }
 
     /// Lends the states of a collection and of mirrors of this client, all at one revision.

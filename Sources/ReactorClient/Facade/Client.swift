@@ -54,20 +54,29 @@ public final class Client: Sendable {
         self.socketPath = socketPath
     }
 
-    /// Connects to the daemon at the socket `path`. Where that is `nil`, tries the usual paths in
-    /// order and connects to the first that accepts.
+    /// Connects to the daemon at the socket `path`, and tries no other. Where that is `nil`, connects
+    /// to `reactord` at one of its default paths: see ``DaemonPlace/daemon(_:)``.
     public static func connect(
         to path: String? = nil, options: ClientOptions = ClientOptions()
     ) async throws(ClientError) -> Client {
+        try await connect(to: path.map { .socket($0) } ?? .reactord, options: options)
+    }
+
+    /// Connects to the daemon at a place:
+    ///
+    ///     let client = try await Client.connect(to: .daemon("tracker-daemon"))
+    public static func connect(
+        to place: DaemonPlace, options: ClientOptions = ClientOptions()
+    ) async throws(ClientError) -> Client {
         let mark = ForkMark()
-        return try await connect(to: path, options: options) { !mark.isCurrent }
+        return try await connect(to: place, options: options) { !mark.isCurrent }
     }
 
     /// Connects; `isForked` is true in a process that was forked from the client's.
     static func connect(
-        to path: String?, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
+        to place: DaemonPlace, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) async throws(ClientError) -> Client {
-        let (port, core, executor, shared) = try startThread(path, options, isForked)
+        let (port, core, executor, shared) = try startThread(place, options, isForked)
         do throws(ClientError) {
             let (welcome, socketPath) = try await port.ask { (_, then) in
                 let client = core.open()
@@ -83,7 +92,7 @@ public final class Client: Sendable {
     }
 
     private static func startThread(
-        _ path: String?, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
+        _ place: DaemonPlace, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
     ) throws(ClientError) -> (ActionPort, Confined<LoopClient>, any TaskExecutor, SharedState) {
         let loop: EventLoop
         do throws(LoopError) {
@@ -92,7 +101,7 @@ public final class Client: Sendable {
             throw .system("\(error)")
         }
         do {
-            let core = try LoopClient(on: loop, to: path, options: options)
+            let core = try LoopClient(on: loop, to: place, options: options)
             let shared = core.machine.shared
             let confined = Confined(core)
             let port = ActionPort(.loop(confined, loop.handle), options, isForked: isForked)

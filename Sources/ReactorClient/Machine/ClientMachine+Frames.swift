@@ -377,6 +377,7 @@ extension ClientMachine {
             for id in effects.unsubscribed {
                 outbox.value.queue.writer.header(FrameHeader(kind: .unsubscribe, id: id))
             }
+            for path in effects.asked { askTypes(path) }
             for subscription in effects.wanted where following.value.contains(subscription) {
                 requests.value.subscribe(
                     subscription, subscription.wish(at: revision),

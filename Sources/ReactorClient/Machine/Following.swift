@@ -19,33 +19,24 @@ struct Following: ~Copyable {
     /// Subscriptions whose first or next whole value is staged.
     private var arrived: [Subscription] = []
     private var effects = Effects()
+    private var inquiries = TypeInquiries()
     /// Longest body of a frame from the daemon, in bytes.
     private let frameBytesMax: Int
     /// Maximum bytes of a value that comes in parts; a longer value is the daemon's fault.
     private let partBytesMax: Int
-
-    /// Work for the caller after a verb, in this order.
-    struct Effects {
-        /// Slices that the daemon is to end.
-        var unsubscribed: [UInt32] = []
-        /// Subscriptions to request from the daemon.
-        var wanted: [Subscription] = []
-        /// Sinks that get no more updates.
-        var ended: [(sink: any SliceSink, error: ClientError)] = []
-
-        var isEmpty: Bool { unsubscribed.isEmpty && wanted.isEmpty && ended.isEmpty }
-    }
 
     init(frameBytesMax: Int, partBytesMax: Int) {
         self.frameBytesMax = frameBytesMax
         self.partBytesMax = partBytesMax
     }
 
-    var isEmpty: Bool { subscriptions.isEmpty }
+    var isEmpty: Bool { subscriptions.isEmpty && inquiries.isEmpty }
     /// True while a slice that was live is not current: mirrors advance together or not at all.
-    var isCatchingUp: Bool { subscriptions.contains(where: \.isCatchingUp) }
+    var isCatchingUp: Bool {
+        inquiries.isHolding || subscriptions.contains(where: \.isCatchingUp)
+    }
     /// True if a slice shows a state that a new connection has to bring up to date.
-    var wasLive: Bool { subscriptions.contains { $0.wasLive } }
+    var wasLive: Bool { inquiries.isHolding || subscriptions.contains { $0.wasLive } }
 
     mutating func takeEffects() -> Effects {
         if effects.isEmpty { return Effects() }
@@ -68,24 +59,45 @@ struct Following: ~Copyable {
         }
         return nil
     }
+
+    /// The first sink at `path` that `find` accepts, of those that follow a slice or wait for
+    /// types.
+    func sink<Found>(at path: String, _ find: (any SliceSink) -> Found?) -> Found? {
+        first(at: path, find)?.found ?? inquiries.sinks(at: path).lazy.compactMap(find).first
+    }
 }
 
 // MARK: - Following and leaving
 extension Following {
     /// Starts to follow the slice at `path`, a canonical path, for `sink`.
-    mutating func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+    ///
+    /// `wasLive` says that the sink shows a state already.
+    mutating func follow(
+        _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink, wasLive: Bool = false
+    ) {
         defer { invariants() }
         let known = subscriptions.first { $0.path == path && $0.mode == mode }
         let subscription = known ?? Subscription(path: path, mode: mode)
         if known == nil { subscriptions.append(subscription) }
         subscription.join(sink)
+        if wasLive { subscription.hold() }
         sink.setMode(mode)
-        effects.wanted.append(subscription)
+        want(subscription)
+    }
+
+    /// Requests a slice, or the types that its sinks need before.
+    private mutating func want(_ subscription: Subscription) {
+        if !subscription.needsTypes {
+            effects.wanted.append(subscription)
+        } else if inquiries.ask(subscription.path) {
+            effects.asked.append(subscription.path)
+        }
     }
 
     /// Removes a sink; a slice without sinks ends.
     mutating func leave(_ sink: any SliceSink) {
         touched.removeAll { $0 === sink }
+        inquiries.leave(sink)
         for subscription in subscriptions {
             guard subscription.leave(sink), subscription.sinks.isEmpty else { continue }
             remove(subscription, because: nil)
@@ -97,6 +109,7 @@ extension Following {
         for subscription in subscriptions {
             for sink in subscription.sinks where sink.isReleased { leave(sink) }
         }
+        for sink in inquiries.sinks where sink.isReleased { leave(sink) }
     }
 
     /// Ends a subscription; its sinks receive `error`, if there is one.
@@ -119,14 +132,50 @@ extension Following {
         for subscription in subscriptions where isMeant(subscription.path) {
             remove(subscription, because: error)
         }
+        effects.ended += inquiries.take(where: isMeant).map { ($0.sink, error) }
     }
 
     /// Restarts a slice with a snapshot; returns false if a snapshot was requested already.
     mutating func restart(_ subscription: Subscription) -> Bool {
         guard !subscription.needsSnapshot else { return false }
         subscription.requireSnapshot()
-        effects.wanted.append(subscription)
+        want(subscription)
         return true
+    }
+}
+
+// MARK: - Types
+extension Following {
+    /// Learns the daemon's types at `path` for `sink`, which then follows the slice.
+    mutating func inquire(_ path: String, _ sink: any SliceSink, wasLive: Bool = false) {
+        inquiries.add(sink, at: path, wasLive: wasLive)
+        if inquiries.ask(path) { effects.asked.append(path) }
+    }
+
+    /// Takes the daemon's types of the node at `path`, or its refusal: the sinks that need them
+    /// follow the slice in the mode that the types allow, or end.
+    mutating func learn(_ types: Result<NodeTypes, ClientError>, at path: String) {
+        defer { invariants() }
+        let subscription = subscriptions.first { $0.path == path && $0.needsTypes }
+        for sink in subscription?.sinks ?? [] where sink.needsTypes {
+            switch sink.judge(types, at: path) {
+            case .refused(let error): end(sink, error)
+            case .replica:
+                let wasLive = subscription?.wasLive ?? false
+                leave(sink)
+                follow(path, .replica, sink, wasLive: wasLive)
+            // The daemon may call a value unchanged that has other fields than the sink's type had.
+            case .value(let isChanged): if isChanged { subscription?.requireSnapshot() }
+            }
+        }
+        if let subscription, contains(subscription) { want(subscription) }
+        for (sink, wasLive) in inquiries.conclude(path) {
+            switch sink.judge(types, at: path) {
+            case .refused(let error): effects.ended.append((sink, error))
+            case .replica: follow(path, .replica, sink, wasLive: wasLive)
+            case .value: follow(path, .value, sink, wasLive: wasLive)
+            }
+        }
     }
 }
 
@@ -134,20 +183,21 @@ extension Following {
 extension Following {
     /// On a new connection, requests the slices at the paths that `isMeant` accepts.
     mutating func resubscribe(where isMeant: (String) -> Bool) {
-        effects.wanted += subscriptions.filter { isMeant($0.path) }
+        inquiries.suspend()
+        subscribeUnnumbered(where: isMeant)
     }
 
     /// Requests the slices that have no number yet, at the paths that `isMeant` accepts.
     mutating func subscribeUnnumbered(where isMeant: (String) -> Bool) {
-        effects.wanted += subscriptions.filter { $0.sliceID == nil && isMeant($0.path) }
+        for slice in subscriptions where slice.sliceID == nil && isMeant(slice.path) { want(slice) }
+        effects.asked += inquiries.askAll(where: isMeant)
     }
 
     /// Stops waiting for the slices at the paths that `isMeant` accepts: they may never become
     /// current.
     mutating func release(where isMeant: (String) -> Bool) {
-        for subscription in subscriptions where isMeant(subscription.path) {
-            subscription.stopWaiting()
-        }
+        for slice in subscriptions where isMeant(slice.path) { slice.stopWaiting() }
+        inquiries.stopHolding(where: isMeant)
     }
 
     /// Handles a lost connection: drops incomplete updates. Returns the sinks.
@@ -156,7 +206,9 @@ extension Following {
         slices = [:]
         touched.removeAll()
         arrived.removeAll()
+        inquiries.suspend()
         effects.unsubscribed = []
+        effects.asked = []
         effects.wanted = []
         for subscription in subscriptions { subscription.suspend() }
         return subscriptions.flatMap(\.sinks)
@@ -204,13 +256,7 @@ extension Following {
             id, subscribed.start, isContinued: isContinued, isLagging: isLagging, at: revision)
         slices[id] = subscription
         moveMismatched(subscription, subscribed)
-        for sink in subscription.sinks {
-            if let error = sink.refuse(subscribed.reactor, at: subscription.path) {
-                end(sink, error)
-            } else {
-                sink.granted(id, of: subscribed.reactor, epoch: epoch)
-            }
-        }
+        for sink in subscription.sinks { sink.granted(id, epoch: epoch) }
         return isAwaited
     }
 
@@ -221,17 +267,16 @@ extension Following {
         effects.ended.append((sink, error))
     }
 
-    /// Switches mirrors to value mode if they cannot follow mutations: their types differ from the
-    /// daemon's, or the daemon's value has more than the state.
+    /// Makes mirrors that cannot follow mutations learn the daemon's types: their types differ, or
+    /// the daemon's value has more than the state.
     private mutating func moveMismatched(_ subscription: Subscription, _ subscribed: Subscribed) {
         guard subscription.mode == .replica else { return }
-        let mismatched = subscription.sinks.filter {
-            subscribed.byValue || $0.fingerprint != subscribed.fingerprint
-        }
-        for sink in mismatched {
+        let wasLive = subscription.wasLive
+        for sink in subscription.sinks where !sink.fits(subscribed) {
             leave(sink)
             sink.discard()
-            follow(subscription.path, .value, sink)
+            sink.setMode(.value)
+            inquire(subscription.path, sink, wasLive: wasLive)
         }
     }
 }
@@ -268,19 +313,6 @@ extension Following {
 
 // MARK: - Updates once they are complete
 extension Following {
-    /// The client's own actions, for mirrors that preview some: which of them an update contains.
-    struct OwnActions {
-        /// The number by which the daemon knows this client.
-        var client: UInt64?
-        /// Ordinal up to which the daemon has processed the actions that it received.
-        var processed: UInt64
-
-        /// The last action of this client that an update certainly contains.
-        func contained(in origin: Origin) -> UInt64 {
-            origin.client == client ? max(origin.ordinal, processed) : processed
-        }
-    }
-
     /// Reads the update frames in `range` into their sinks, and skips all other frames. `mark` is
     /// the highest sequence that they may have; `own` is present while mirrors preview actions.
     mutating func stage(

@@ -19,6 +19,14 @@ struct Requests: ~Copyable {
         case subscribe(Subscription, isContinued: Bool)
         case ask(Question, parts: [UInt8], then: AnswerCompletion)
         case ping(then: PingCompletion)
+
+        /// True if the next connection does not repeat it: it makes requests of its own.
+        var isOfConnection: Bool {
+            switch self {
+            case .open, .subscribe, .ask(.types, _, _): true
+            case .ask, .ping: false
+            }
+        }
     }
 
     private var last: UInt64 = 0
@@ -144,18 +152,15 @@ extension Requests {
 
     /// Writes again, in order, the questions that the last connection did not answer.
     mutating func sendQuestions(to writer: inout WireWriter) {
-        for number in unanswered.keys.sorted() { sendQuestion(number, to: &writer) }
+        let repeated = unanswered.filter { !$0.value.isOfConnection }
+        for number in repeated.keys.sorted() { sendQuestion(number, to: &writer) }
     }
 
-    /// Handles a lost connection: the next one opens nodes and subscribes with new requests.
+    /// Handles a lost connection: the next one opens nodes, asks for types and subscribes with new
+    /// requests.
     mutating func loseConnection() {
         defer { invariants() }
-        unanswered = unanswered.filter { entry in
-            switch entry.value {
-            case .open, .subscribe: false
-            case .ask, .ping: true
-            }
-        }
+        unanswered = unanswered.filter { !$0.value.isOfConnection }
     }
 
     /// After the welcome of a new connection: nodes without holders have to be opened again.

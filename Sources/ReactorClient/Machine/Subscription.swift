@@ -83,6 +83,9 @@ extension Subscription {
         requireSnapshot()
     }
 
+    /// True while a sink must learn the daemon's types before the slice is requested.
+    var needsTypes: Bool { mode == .value && sinks.contains { $0.needsTypes } }
+
     /// Removes a sink; returns false if it takes other updates than these.
     func leave(_ sink: any SliceSink) -> Bool {
         guard let index = sinks.firstIndex(where: { $0 === sink }) else { return false }
@@ -100,7 +103,7 @@ extension Subscription {
 
     /// The request for the daemon, with mirrors at `revision`.
     func wish(at revision: Revision) -> Subscribe {
-        let isKnown = wasLive && !needsSnapshot
+        let isKnown = wasLive && !needsSnapshot && sinks.allSatisfy { $0.continuesValues }
         return Subscribe(
             path: path, mode: mode, from: isKnown ? revision : nil,
             patches: mode == .value && sinks.allSatisfy { $0.takesPatches })
@@ -109,6 +112,12 @@ extension Subscription {
     /// Makes the next request ask for a snapshot.
     func requireSnapshot() {
         progress.needsSnapshot = true
+        assert(invariants())
+    }
+
+    /// Takes over a sink that shows a state: no mirror advances without this slice.
+    func hold() {
+        progress.wasLive = true
         assert(invariants())
     }
 
@@ -162,7 +171,10 @@ extension Subscription {
     /// Handles a lost connection: drops what is incomplete.
     func suspend() {
         leaveConnection()
-        for sink in sinks { sink.discard() }
+        for sink in sinks {
+            sink.discard()
+            sink.forgetTypes()
+        }
         assert(invariants())
     }
 
@@ -255,18 +267,24 @@ extension Subscription {
 ///
 /// Updates are staged as they are read, and take effect together with those of all other slices.
 protocol SliceSink: AnyObject {
-    /// Fingerprint of its types; replica mode needs the daemon's to be equal.
-    var fingerprint: UInt64 { get }
+    /// True if a value that has not changed since an earlier connection serves it. The daemon may
+    /// be of another version, whose value has other fields at the same revision.
+    var continuesValues: Bool { get }
+    /// True if it must learn the daemon's types before it follows the value: see
+    /// ``learn(_:at:)``.
+    var needsTypes: Bool { get }
     /// True once the last reference to the mirror or watch is released.
     var isReleased: Bool { get }
     /// True if patches bring its value up to date.
     var takesPatches: Bool { get }
-    /// Receives the grant of the slice: its number `slice`, and `reactor`, the daemon's name for
-    /// the type of the node there.
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64)
-    /// The error that ends the sink if the daemon has a reactor at `path` that the sink cannot
-    /// show: `reactor` is the daemon's name for its type. `nil` if it can.
-    func refuse(_ reactor: String, at path: String) -> ClientError?
+    /// Receives the grant of the slice: its number `slice`.
+    func granted(_ slice: UInt32, epoch: UInt64)
+    /// Whether a replica can follow the slice as granted: the daemon's types are its own.
+    func fits(_ subscribed: Subscribed) -> Bool
+    /// Compares its types with the daemon's at `path`.
+    func learn(_ types: NodeTypes, at path: String) -> TypeVerdict
+    /// Forgets the daemon's types, as the connection is lost.
+    func forgetTypes()
     /// Whether the last patch could not be read for a reason that another value does not cure: the
     /// sink's types differ from the daemon's.
     var isMismatched: Bool { get }
@@ -301,7 +319,20 @@ extension SliceSink {
     func containsOwn(upTo ordinal: UInt64) {}
     func setMode(_ mode: SubscriptionMode) {}
     func checksum() -> UInt64? { nil }
-    func refuse(_ reactor: String, at path: String) -> ClientError? { nil }
+    var continuesValues: Bool { true }
+    var needsTypes: Bool { false }
+    func fits(_ subscribed: Subscribed) -> Bool { !subscribed.byValue }
+    func learn(_ types: NodeTypes, at path: String) -> TypeVerdict { .value(isChanged: false) }
+    func forgetTypes() {}
+
+    /// How the sink follows the node at `path`, whose types the daemon told, or refused to tell.
+    func judge(_ types: Result<NodeTypes, ClientError>, at path: String) -> TypeVerdict {
+        switch types {
+        case .success(let types): learn(types, at: path)
+        case .failure(let error): .refused(error)
+        }
+    }
+
     var isMismatched: Bool { false }
     func explain(_ error: WireError, at path: String) -> ClientError {
         .incompatible(path: path, error)

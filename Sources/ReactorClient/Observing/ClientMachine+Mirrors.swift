@@ -8,55 +8,68 @@ extension ClientMachine {
     /// the daemon's state. The same path and type give the same mirror while a reference to it
     /// exists.
     public func mirror<R: MirrorableReactor>(
-        _ type: R.Type, at path: String,
+        _ type: R.Type, at path: String, missing: MissingFields = .fail,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
-        mirror(R.makeForMirror(), at: path, then: completion)
+        mirror(R.makeForMirror(), at: path, missing: missing, then: completion)
     }
 
     /// Mirrors the node at `path`, by an instance of its type, for a type whose initialiser needs
     /// arguments.
     public func mirror<R: Reactor>(
-        _ reactor: R, at path: String,
+        _ reactor: R, at path: String, missing: MissingFields = .fail,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
-        mirror(reactor, at: path, port: nil, nil, then: completion)
+        mirror(reactor, at: path, missing: missing, port: nil, nil, then: completion)
     }
 
     /// Mirrors the node at `path`, held by `hold`; with a `port`, the mirror sends actions itself.
     package func mirror<R: Reactor>(
-        _ reactor: R, at path: String, port: ActionPort?, _ hold: NodeHold?,
-        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+        _ reactor: R, at path: String, missing: MissingFields = .fail, port: ActionPort?,
+        _ hold: NodeHold?, then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
-        let known = following.value.first(at: path) { sink in
-            (sink as? MirrorSink<R>).flatMap { $0.mirror == nil ? nil : $0 }
+        let known = following.value.sink(at: path) { sink in
+            (sink as? MirrorSink<R>).flatMap {
+                $0.mirror == nil || $0.missing != missing ? nil : $0
+            }
         }
-        if let known, known.found.whenReady(completion) { return }
+        if let known, known.whenReady(completion) { return }
         let replica = Replica(reactor, at: (try? SlicePath(path)) ?? .root)
         let mirror = Mirror<R>(replica, at: path, on: shared, port, hold)
-        follow(path, .replica, MirrorSink(replica, mirror, then: completion))
+        follow(path, .replica, MirrorSink(replica, mirror, missing, then: completion))
     }
 
     /// Follows the collection of reactors `R` at `path`, held by `hold`; `completion` is called once
     /// its children are known. The same path and types give the same object while a reference to it
     /// exists.
     package func collection<Key: KeyedKey, R: Reactor>(
-        at path: String, port: ActionPort?, _ hold: NodeHold?,
+        at path: String, missing: MissingFields = .fail, port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
-        if let hold,
-            let error = CollectionSink<Key, R>.refusal(of: reactorName(of: hold.node), at: path)
-        {
-            return completion(.failure(error))
+        let known = following.value.sink(at: path) { sink in
+            (sink as? CollectionSink<Key, R>).flatMap {
+                $0.collection == nil || $0.missing != missing ? nil : $0
+            }
         }
-        let known = following.value.first(at: path) { sink in
-            (sink as? CollectionSink<Key, R>).flatMap { $0.collection == nil ? nil : $0 }
-        }
-        if let known, known.found.whenReady(completion) { return }
+        if let known, known.whenReady(completion) { return }
         let collection = MirrorCollection<Key, R>(at: path, on: shared, port, hold)
-        follow(path, .value, CollectionSink(collection, then: completion))
+        inquire(path, CollectionSink(collection, missing, then: completion))
+    }
+
+    /// Mirrors the value of the slice at `path`, which has the shape of `type`: see
+    /// ``Client/mirror(value:at:)``.
+    public func mirror<Value: WireCodable & Sendable>(
+        value type: Value.Type, at path: String,
+        then completion: @escaping (Result<ValueMirror<Value>, ClientError>) -> Void
+    ) {
+        let path = Self.canonical(path)
+        let known = following.value.sink(at: path) { sink in
+            (sink as? ValueSink<Value>).flatMap { $0.isReleased ? nil : $0 }
+        }
+        if let known, known.whenReady(completion) { return }
+        follow(path, .value, ValueSink<Value>(at: path, shared, then: completion))
     }
 
     /// Follows the value at `path` while a reference to the result exists.
@@ -72,6 +85,32 @@ extension ClientMachine {
         guard let sink else { return }
         following.value.leave(sink.found)
         carryOutFollowing()
+    }
+
+    // MARK: Types
+
+    /// Learns the daemon's types at `path`, a canonical path, for `sink`, which then follows the
+    /// slice.
+    private func inquire(_ path: String, _ sink: any SliceSink) {
+        if let error = link.value.end { return sink.fail(error) }
+        following.value.inquire(path, sink)
+        carryOutFollowing()
+    }
+
+    /// Asks the daemon for the types of the node at `path`.
+    func askTypes(_ path: String) {
+        ask(.types(path: path)) { [unowned self] result in
+            following.value.learn(result.flatMap(Self.types), at: path)
+            carryOutFollowing()
+        }
+    }
+
+    private static func types(_ bytes: [UInt8]) -> Result<NodeTypes, ClientError> {
+        do throws(WireError) {
+            return .success(try NodeTypes(wireBytes: bytes))
+        } catch {
+            return .failure(.daemonFault("types: \(error)"))
+        }
     }
 
     // MARK: Comparing

@@ -74,10 +74,11 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         return shared.revision.withLock { $0 }
     }
 
-    /// True while the state follows the daemon.
-    public var isCurrent: Bool { phase == .live }
+    /// True while the state follows the daemon, whether or not the types differ.
+    public var isCurrent: Bool { phase.isCurrent }
 
-    /// The state of the mirror's connection, or the error that ended the mirror.
+    /// The state of the mirror's connection, how the daemon's type of the state differs, or the
+    /// error that ended the mirror.
     public var phase: ClientPhase {
         changed.access()
         return phaseNow.withLock { $0 }
@@ -95,7 +96,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
                 (shared.revision.whileLocked { $0 }, phase)
             }
             if case .failed(let error) = phase { throw error }
-            if phase == .live, actual.epoch == revision.epoch,
+            if phase.isCurrent, actual.epoch == revision.epoch,
                 actual.sequence >= revision.sequence
             {
                 return
@@ -106,7 +107,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
                 // The daemon sends marks to an idle subscriber rarely, so this client may learn
                 // late of new revisions and of a restarted daemon. The ping asks now.
                 try await port?.ping()
-            } else if phase == .live, actual.epoch != revision.epoch {
+            } else if phase.isCurrent, actual.epoch != revision.epoch {
                 throw .otherHistory(expected: revision, actual: actual)
             } else {
                 await shared.moved.change(after: version)

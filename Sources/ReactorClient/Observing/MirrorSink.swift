@@ -3,7 +3,6 @@ import ReactorThreads
 
 /// The part of a mirror on the client's thread: reads updates, and runs the reactor's `reduce`.
 final class MirrorSink<R: Reactor>: SliceSink {
-    let fingerprint = R.fingerprint
     /// The mirror, while a reference to it exists.
     private(set) weak var mirror: Mirror<R>?
     private let replica: Replica<R>
@@ -14,8 +13,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     private let shared: SharedState
     private let sagas: MirrorSagas<R>
     private var isLive = false
-    /// The daemon's name for the type of the node, if it differs from the mirror's.
-    private var otherReactor: String?
+    private var types: TypeComparison
     private var isValue = false
     /// Ordinal of the last of this client's actions that is staged.
     private var stagedOwn: UInt64 = 0
@@ -28,11 +26,12 @@ final class MirrorSink<R: Reactor>: SliceSink {
     }
 
     init(
-        _ replica: Replica<R>, _ mirror: Mirror<R>,
+        _ replica: Replica<R>, _ mirror: Mirror<R>, _ missing: MissingFields,
         then ready: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
         self.replica = replica
         self.mirror = mirror
+        types = TypeComparison(of: R.self, missing)
         phase = mirror.phaseNow
         notices = mirror.notices
         shared = mirror.shared
@@ -45,8 +44,28 @@ final class MirrorSink<R: Reactor>: SliceSink {
     // A mirror that does not run `reduce` decodes its state from the whole value.
     var takesPatches: Bool { false }
 
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {
-        otherReactor = reactor == R.reactorName ? nil : reactor
+    /// What becomes of fields that the daemon's type lacks.
+    var missing: MissingFields { types.missing }
+
+    // MARK: The daemon's types
+
+    var needsTypes: Bool { isValue && !types.areKnown }
+
+    func fits(_ subscribed: Subscribed) -> Bool {
+        guard types.fits(subscribed) else { return false }
+        types.equal()
+        return true
+    }
+
+    func learn(_ types: NodeTypes, at path: String) -> TypeVerdict {
+        self.types.learn(types, at: path)
+    }
+
+    func forgetTypes() { types.forget() }
+
+    // MARK: Updates
+
+    func granted(_ slice: UInt32, epoch: UInt64) {
         // From this number on, the daemon numbers the slices of values.
         guard slice < 1 << 31 else { return }
         mirror?.idNow.withLock { $0 = ReactorID(epoch: epoch, node: slice) }
@@ -75,18 +94,14 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if isAbsent {
             throw WireError(.mismatch(expected: "a state", got: "nothing"), at: 0)
         }
-        // A daemon's type of the same name may have more or fewer fields, as types change over
-        // time. Under another name, defaults would hide that no field matches.
-        if isValue, otherReactor != nil {
-            try replica.stage(exactly: value)
-        } else {
-            try replica.stage(state: value)
+        try replica.stage(state: value)
+        guard isValue, let state = replica.stagedState else { return }
+        do throws(WireError) {
+            try types.check(state)
+        } catch {
+            replica.discard()
+            throw error
         }
-    }
-
-    func explain(_ error: WireError, at path: String) -> ClientError {
-        guard let otherReactor else { return .incompatible(path: path, error) }
-        return .otherReactor(path: path, expected: R.reactorName, actual: otherReactor)
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
@@ -125,7 +140,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if isOverlaid { changes = changes.union(replica.takeOverlayChanges()) }
         guard replica.hasState, !isLive else { return }
         isLive = true
-        phase.whileLocked { $0 = .live }
+        phase.whileLocked { $0 = types.livePhase }
         // Readers of the phase observe every field's signal.
         changes = .all
     }
@@ -143,7 +158,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func setLive(_ isLive: Bool) {
         guard replica.hasState, isLive != self.isLive else { return }
         self.isLive = isLive
-        phase.withLock { $0 = isLive ? .live : .connecting }
+        phase.withLock { $0 = isLive ? types.livePhase : .connecting }
         notices.publishPhase()
         // A task that waits for a revision also waits for the connection.
         shared.moved.publish()

@@ -111,7 +111,6 @@ package final class FollowedValue {
 /// The part of a watch on the client's thread.
 final class WatchSink: SliceSink {
     let id: UInt64
-    let fingerprint: UInt64 = 0
     private weak var feed: WatchFeed?
     /// The value that took effect last; `nil` before the first one.
     private var held: HeldValue?
@@ -133,7 +132,7 @@ final class WatchSink: SliceSink {
 
     var takesPatches: Bool { true }
 
-    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {}
+    func granted(_ slice: UInt32, epoch: UInt64) {}
 
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         var copy: [UInt8] = []

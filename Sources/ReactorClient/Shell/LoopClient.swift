@@ -35,28 +35,26 @@ public final class LoopClient: TurnEnding {
         var trust: SocketTrust
     }
 
-    /// Makes a client of the daemon at `path`. Where that is `nil`, tries the usual paths in order
-    /// and takes the first that accepts. It does nothing before ``start(_:)``. Once a daemon has
-    /// welcomed it, it reconnects to that socket only.
+    /// Makes a client of the daemon at the socket `path`; where that is `nil`, of `reactord` at one
+    /// of its default paths.
     ///
-    /// *Throws*: if the loop is closed, or the journal cannot be opened.
-    public init(
+    /// *Throws*: as the initialiser that takes a place.
+    public convenience init(
         on loop: EventLoop, to path: String? = nil, options: ClientOptions = ClientOptions()
     ) throws(ClientError) {
+        try self.init(on: loop, to: path.map { .socket($0) } ?? .reactord, options: options)
+    }
+
+    /// Makes a client of the daemon at a place. It does nothing before ``start(_:)``. Once a daemon
+    /// has welcomed it, it reconnects to that socket only.
+    ///
+    /// *Throws*: if the loop is closed, the journal cannot be opened, or the text is no name of a
+    /// daemon.
+    public init(
+        on loop: EventLoop, to place: DaemonPlace, options: ClientOptions = ClientOptions()
+    ) throws(ClientError) {
         self.loop = loop
-        if let path {
-            candidates = [
-                Candidate(path: path, trust: Self.trust(in: path, options))
-            ]
-        } else {
-            candidates = SocketCandidates.list(
-                environment: ProcessEnvironment.environment, uid: geteuid()
-            ).map { place in
-                Candidate(
-                    path: place.path, refusal: place.refusal.map { "\($0)" },
-                    trust: Self.trust(in: place.path, options))
-            }
-        }
+        candidates = try Self.candidates(place, options)
         // Opened first: a failure leaves no object on the loop.
         let journal = try options.journal.map(Self.journal)
         do throws(LoopError) {
@@ -80,11 +78,33 @@ public final class LoopClient: TurnEnding {
         }
     }
 
+    private static func candidates(
+        _ place: DaemonPlace, _ options: ClientOptions
+    ) throws(ClientError) -> [Candidate] {
+        switch place {
+        case .socket(let path): return [Candidate(path: path, trust: trust(in: path, options))]
+        case .daemon(let name):
+            let daemon: DaemonName
+            do throws(DaemonNameError) {
+                daemon = try DaemonName(name)
+            } catch {
+                throw .unreachable(tried: [ClientError.Attempt(path: name, reason: "\(error)")])
+            }
+            return SocketCandidates.list(
+                of: daemon, environment: ProcessEnvironment.environment, uid: geteuid()
+            ).map { place in
+                Candidate(
+                    path: place.path, refusal: place.refusal.map { "\($0)" },
+                    trust: trust(in: place.path, options))
+            }
+        }
+    }
+
     /// The users trusted at a path, given or found.
     static func trust(in path: String, _ options: ClientOptions) -> SocketTrust {
         SocketTrust(
             named: options.daemonUID,
-            trustsSystemDirectory: path == SocketCandidates.systemPath)
+            trustsSystemDirectory: SocketCandidates.isSystemPath(path))
     }
 
     private static func journal(at path: String) throws(ClientError) -> ClientJournal {

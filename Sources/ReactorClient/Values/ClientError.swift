@@ -14,14 +14,14 @@ public enum ClientError: Error, Sendable, Equatable {
     case refused(Refusal)
     /// The daemon sent bytes against the protocol.
     case daemonFault(String)
-    /// The daemon's state cannot be read as the mirror's type.
+    /// The daemon's state cannot be read as the mirror's type, or lacks a field of it whose default
+    /// would be shown as if it were the daemon's: see ``MissingFields``.
     case incompatible(path: String, WireError)
     /// The child cannot be leased.
     case leaseRefused(path: String, Rejection)
     /// A path in text and a path of properties differ.
     case otherPath(ReactorPathMismatch)
-    /// The daemon has another reactor at the path than the client expects: the properties lead to
-    /// another type, or the mirror's state lacks fields of the daemon's.
+    /// The daemon has another reactor at the path than the client expects.
     case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)
@@ -94,12 +94,12 @@ extension ClientError: CustomStringConvertible {
                 + (refusal.nearest.map { "; did you mean \($0)" } ?? "")
         case .daemonFault(let text): "the daemon broke the protocol: \(text)"
         case .incompatible(let path, let error):
-            "the state at \(path) does not fit the mirror's type: \(error)"
+            "the state at \(path) does not fit the mirror's type: \(error)" + error.remedy
         case .leaseRefused(let path, let rejection): "lease of \(path): \(rejection)"
         case .otherPath(let mismatch): "\(mismatch)"
         case .otherReactor(let path, let expected, let actual):
             "expected a \(expected) at \(path), the daemon has a \(actual) there; name the path of a "
-                + "\(expected), or mirror it as the type that it has"
+                + "\(expected), or mirror its value by name, with `mirror(value:at:)`"
         case .gone(let path): "\(path) was removed"
         case .notComparable(let path): "the mirror of \(path) follows the value, not the mutations"
         case .otherHistory(let expected, let actual):
@@ -113,5 +113,14 @@ extension ClientError: CustomStringConvertible {
         case .forked(let pid): "the client belongs to process \(pid): connect again after a fork"
         case .system(let text): text
         }
+    }
+}
+
+extension WireError {
+    /// What the author of a mirror can do about a field that the daemon does not send.
+    fileprivate var remedy: String {
+        guard case .missingField = condition else { return "" }
+        return "; start a daemon that has it, make it optional, or accept its default with "
+            + "`missing: .defaults`"
     }
 }

@@ -24,6 +24,17 @@ public enum ClientPhase: Equatable, Sendable {
     case connecting
     /// Mirrors follow the daemon.
     case live
+    /// The mirror follows the daemon's value: the daemon's type of the state, an earlier or a later
+    /// version of it, differs from the client's.
+    case differing(TypeDifference)
     /// The client or mirror has ended, with this error.
     case failed(ClientError)
+
+    /// True while the state follows the daemon, whether or not the types differ.
+    public var isCurrent: Bool {
+        switch self {
+        case .live, .differing: true
+        case .connecting, .failed: false
+        }
+    }
 }

@@ -148,6 +148,12 @@ public class AnyNode {
     package var stateSchema: WireSchema {
         .record(WireSchema.Record(name: "Collection", fields: []))
     }
+    /// What a mirror of it compares with its own types.
+    package var mirroredTypes: NodeTypes {
+        NodeTypes(
+            reactor: describedName, formerNames: formerNames, fingerprint: fingerprint,
+            state: stateSchema, byValue: isShownByValue)
+    }
     /// Shape of its replies beyond "applied", if it replies.
     package var replySchema: WireSchema? { nil }
 

@@ -30,6 +30,11 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
 
     package override var isCollection: Bool { true }
     package override var describedName: String { R.collectionName }
+    package override var mirroredTypes: NodeTypes {
+        NodeTypes(
+            reactor: R.collectionName, formerNames: R.formerCollectionNames,
+            fingerprint: R.fingerprint, state: R.State.wireSchema, byValue: isShownByValue)
+    }
     package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }

@@ -327,7 +327,12 @@ extension Reactor {
     package static var reactorName: String { form.name }
 
     /// The name that clients receive for a collection of such reactors.
-    package static var collectionName: String { "collection of \(reactorName)" }
+    package static var collectionName: String { collectionName(of: reactorName) }
+
+    /// The names that clients received for a collection of such reactors before.
+    package static var formerCollectionNames: [String] { formerNames.map(collectionName(of:)) }
+
+    private static func collectionName(of reactor: String) -> String { "collection of \(reactor)" }
 
     /// The name of the type, and the fingerprint.
     static var form: ReactorForm {

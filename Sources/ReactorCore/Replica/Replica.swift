@@ -58,29 +58,8 @@ public import ReactorBytes
         staged.value.removeAll(keepingCapacity: true)
     }
 
-    /// Reads a whole state whose type may differ: its fields must be exactly those of the replica's
-    /// type.
-    ///
-    /// *Throws*: also where the state could be read with unknown fields skipped or missing ones
-    /// defaulted. *Cost*: encodes the state again.
-    package func stage(exactly bytes: Span<UInt8>) throws(WireError) {
-        try stage(state: bytes)
-        guard let state = snapshot else { return }
-        let own =
-            try ComposedValue.childNames(of: reactor).map { names throws(WireError) in
-                try ComposedValue.own(bytes, without: names, R.State.wireSchema)
-            }
-        let told =
-            if let own { try WireValue(wireBytes: own) } else { try WireValue(wireBytes: bytes) }
-        let read = try WireValue(wireBytes: state.wireBytes())
-        guard told == read else {
-            discard()
-            throw WireError(
-                .mismatch(
-                    expected: "the fields of \(R.self)", got: told.json().quoted(bytesMax: 256)),
-                at: 0)
-        }
-    }
+    /// The whole state that the next ``commit()`` makes visible, if one is staged.
+    package var stagedState: R.State? { snapshot }
 
     /// Reads the mutations in `delta` from `offset` to its end.
     package func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {

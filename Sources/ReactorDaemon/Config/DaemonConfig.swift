@@ -8,6 +8,8 @@ import ReactorWire
 /// *Place*: read once at the start from a YAML file. ``ReactorCatalog`` creates the reactors; the
 /// shell uses the rest. `Config/reactord.yaml` shows every key.
 public struct DaemonConfig: Equatable, Sendable {
+    /// The daemon's name, which default paths contain: that of its socket and of its data directory.
+    public var name = Self.defaultName
     /// The file's name as the operator gave it.
     public var file: String
     /// The socket's path; nil lets ``SocketCandidates`` choose.
@@ -31,6 +33,8 @@ public struct DaemonConfig: Equatable, Sendable {
         case inCode
     }
 
+    /// The name of the daemon of this project.
+    static let defaultName = DaemonName.reactord.text
     /// Maximum for ``spin``.
     static let spinMax = Duration.milliseconds(10)
     private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]

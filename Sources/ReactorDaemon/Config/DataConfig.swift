@@ -1,4 +1,5 @@
 public import ReactorJournal
+import ReactorLoop
 public import ReactorWire
 
 /// Where and how a daemon stores its history: the `data:` section.
@@ -137,24 +138,43 @@ struct DefaultDataDirectory: Equatable {
     /// The environment variable or the user that determined the path, for the operator.
     let origin: String
 
-    /// Chooses the first of these that applies: $STATE_DIRECTORY (set by systemd),
-    /// /var/lib/reactord for root, $XDG_STATE_HOME/reactord, $HOME/.local/state/reactord. Returns
-    /// nil if none does.
-    init?(_ environment: [String: String], uid: UInt32) {
+    /// Chooses the first of these that applies: $STATE_DIRECTORY (set by systemd), /var/lib/NAME
+    /// for root, $XDG_STATE_HOME/NAME, $HOME/.local/state/NAME. Returns nil if none does.
+    ///
+    /// *Throws*: if the name of the daemon cannot be the name of a directory.
+    init?(
+        of daemon: String = DaemonConfig.defaultName, _ environment: [String: String], uid: UInt32
+    ) throws(DaemonError) {
         func absolute(_ name: String) -> String? {
             environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
         // systemd separates several directories with colons.
         if let state = absolute("STATE_DIRECTORY")?.split(separator: ":").first {
             (path, origin) = (String(state), "$STATE_DIRECTORY")
-        } else if uid == 0 {
-            (path, origin) = ("/var/lib/reactord", "the default for root")
+            return
+        }
+        let name = try DaemonName.of(daemon).text
+        if uid == 0 {
+            (path, origin) = ("/var/lib/\(name)", "the default for root")
         } else if let state = absolute("XDG_STATE_HOME") {
-            (path, origin) = (state + "/reactord", "$XDG_STATE_HOME")
+            (path, origin) = ("\(state)/\(name)", "$XDG_STATE_HOME")
         } else if let home = absolute("HOME") {
-            (path, origin) = (home + "/.local/state/reactord", "$HOME")
+            (path, origin) = ("\(home)/.local/state/\(name)", "$HOME")
         } else {
             return nil
         }
+    }
+
+    /// The configured path, or else the default one.
+    ///
+    /// *Throws*: if there is none, or the name of the daemon cannot be the name of a directory.
+    static func path(
+        _ configured: String?, of daemon: String, _ environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> String {
+        if let configured { return configured }
+        guard let directory = try Self(of: daemon, environment, uid: uid) else {
+            throw .noDataDirectory
+        }
+        return directory.path
     }
 }

@@ -7,6 +7,8 @@ public import ReactorLoop
 public enum DaemonError: Error, Sendable {
     /// The configuration cannot be used.
     case config(ConfigError)
+    /// No default path can be made from the daemon's name.
+    case name(DaemonNameError)
     /// The configured path cannot be a socket's.
     case socketPath(SocketPathError)
     /// A system call failed.
@@ -33,6 +35,8 @@ extension DaemonError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .config(let error): "\(error)"
+        case .name(let error):
+            "\(error): declare another `name`, or configure `socket:` and `data: directory:`"
         case .socketPath(let error): "\(error)"
         case .loop(let error): "\(error)"
         case .noDataDirectory:
@@ -54,7 +58,7 @@ extension DaemonError {
         switch self {
         case .interrupted: EX_OK
         case .config, .past, .unusableImport: EX_DATAERR
-        case .socketPath, .loop, .opening, .noDataDirectory: EX_UNAVAILABLE
+        case .name, .socketPath, .loop, .opening, .noDataDirectory: EX_UNAVAILABLE
         case .recovery: EX_CONFIG
         case .diskFailed: EX_IOERR
         case .journal(let error):

@@ -36,14 +36,15 @@ final class History {
     /// Rows between two progress lines in the log during a replay.
     private static let progressCount: UInt64 = 50_000
 
-    /// Opens the configured directory, or the default place from the environment. A signal
-    /// returned by `interruption` ends a replay.
+    /// Opens the configured directory, or the default place of `daemon` from the environment. A
+    /// signal returned by `interruption` ends a replay.
     init(
-        _ config: DataConfig, environment: [String: String], uid: UInt32, _ logger: Logger,
+        _ config: DataConfig, of daemon: String = DaemonConfig.defaultName,
+        environment: [String: String], uid: UInt32, _ logger: Logger,
         interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
-        guard let path = config.directory ?? DefaultDataDirectory(environment, uid: uid)?.path
-        else { throw .noDataDirectory }
+        let path = try DefaultDataDirectory.path(
+            config.directory, of: daemon, environment, uid: uid)
         self.config = config
         self.logger = logger
         self.interruption = interruption

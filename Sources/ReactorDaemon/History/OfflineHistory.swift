@@ -33,10 +33,8 @@ package struct OfflineHistory {
         guard var data = config.data ?? directory.map({ _ in DataConfig() }) else {
             throw .past("\(config.file) has no `data:`: such a daemon keeps no history")
         }
-        guard
-            let path = directory ?? data.directory
-                ?? DefaultDataDirectory(environment, uid: uid)?.path
-        else { throw .noDataDirectory }
+        let path = try DefaultDataDirectory.path(
+            directory ?? data.directory, of: config.name, environment, uid: uid)
         isChosen = directory ?? data.directory == nil
         data.directory = path
         self.config = data

@@ -79,7 +79,7 @@ public final class Daemon {
         do throws(DaemonError) {
             if let data = config.data {
                 let history = try History(
-                    data, environment: environment, uid: uid, logger,
+                    data, of: config.name, environment: environment, uid: uid, logger,
                     interruption: { signals.take() })
                 shell = try ServerShell(
                     root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
@@ -164,12 +164,7 @@ public final class Daemon {
         _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
         on loop: EventLoop
     ) throws(DaemonError) -> BoundSocket {
-        let path: (path: String, makesDirectory: Bool)
-        do throws(SocketPathError) {
-            path = try BoundSocket.choose(config.socket, environment: environment, uid: uid)
-        } catch {
-            throw .socketPath(error)
-        }
+        let path = try BoundSocket.choose(config, environment: environment, uid: uid)
         do throws(LoopError) {
             return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
         } catch {

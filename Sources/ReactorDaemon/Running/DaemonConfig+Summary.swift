@@ -38,12 +38,8 @@ extension DaemonConfig {
         _ environment: [String: String], _ uid: UInt32
     ) throws(DaemonError) -> String {
         if let socket { return ConfigProblem.escaped(socket) }
-        do throws(SocketPathError) {
-            let candidate = try BoundSocket.candidate(environment: environment, uid: uid)
-            return ConfigProblem.escaped("\(candidate)")
-        } catch {
-            throw .socketPath(error)
-        }
+        let candidate = try BoundSocket.candidate(of: name, environment: environment, uid: uid)
+        return ConfigProblem.escaped("\(candidate)")
     }
 
     private func dataRows(
@@ -51,7 +47,7 @@ extension DaemonConfig {
     ) throws(DaemonError) -> [(String, String)] {
         guard let data else { return [("kept", "in memory, until the daemon ends")] }
         if let directory = data.directory { return data.rows(directory: directory) }
-        guard let fallback = DefaultDataDirectory(environment, uid: uid) else {
+        guard let fallback = try DefaultDataDirectory(of: name, environment, uid: uid) else {
             throw .noDataDirectory
         }
         return data.rows(directory: "\(fallback.path) (\(fallback.origin))")

@@ -50,24 +50,43 @@ final class BoundSocket {
 extension BoundSocket {
     /// Returns the path to bind for this user, and whether the daemon makes its directory.
     ///
-    /// *Throws*: ``ReactorLoop/SocketPathError`` if the configured path cannot be a socket's.
+    /// *Throws*: if the configured path cannot be a socket's, or no path can be made from the
+    /// daemon's name.
     static func choose(
-        _ configured: String?, environment: [String: String], uid: UInt32
-    ) throws(SocketPathError) -> (path: String, makesDirectory: Bool) {
-        if let configured {
-            if let refusal = SocketPathError(configured) { throw refusal }
+        _ config: DaemonConfig, environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> (path: String, makesDirectory: Bool) {
+        if let configured = config.socket {
+            if let refusal = SocketPathError(configured) { throw .socketPath(refusal) }
             return (configured, false)
         }
-        let candidate = try candidate(environment: environment, uid: uid)
+        let candidate = try candidate(of: config.name, environment: environment, uid: uid)
         return (candidate.path, candidate.isDirectoryCreated)
     }
 
     /// Returns the path to bind for this user if the configuration names none.
     static func candidate(
-        environment: [String: String], uid: UInt32
-    ) throws(SocketPathError) -> SocketCandidate {
-        try SocketCandidates.forDaemon(environment: environment, uid: uid) {
-            FileSystem.isOwned($0, by: uid)
+        of daemon: String, environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> SocketCandidate {
+        // The environment may name a path for a daemon whose name makes none.
+        let isNamed = SocketCandidates.named(in: environment) != nil
+        let name: DaemonName = if isNamed { .reactord } else { try .of(daemon) }
+        do throws(SocketPathError) {
+            return try SocketCandidates.forDaemon(name, environment: environment, uid: uid) {
+                FileSystem.isOwned($0, by: uid)
+            }
+        } catch {
+            throw .socketPath(error)
+        }
+    }
+}
+
+extension DaemonName {
+    /// Checks the name of the daemon, from which default paths are made.
+    static func of(_ text: String) throws(DaemonError) -> DaemonName {
+        do throws(DaemonNameError) {
+            return try DaemonName(text)
+        } catch {
+            throw .name(error)
         }
     }
 }

@@ -93,13 +93,33 @@ extension AnswerService {
             return delivery.reply(to: connection) { writer in
                 writer.parts(.answer, number: header.number, body: limits.named.wireBytes().span)
             }
+        case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .log, .export:
             return inquire(ask, header, of: connection)
         }
+        answer(question, header, of: connection)
+    }
+
+    private func answer(
+        _ question: (form: SliceName.Form, path: String, purpose: Asker.Purpose),
+        _ header: FrameHeader, of connection: Connection
+    ) {
         do throws(Refusal) {
             let name = try source.name(question.form, question.path)
             answerOrWait(
                 name, try source.locate(name), question.purpose, header, of: connection)
+        } catch {
+            delivery.refuse(header, error, of: connection)
+        }
+    }
+
+    /// Answers with the types at a path, whose size does not depend on the state.
+    private func answerTypes(at path: String, _ header: FrameHeader, of connection: Connection) {
+        do throws(Refusal) {
+            let types = try source.types(at: path).wireBytes()
+            delivery.reply(to: connection) { writer in
+                writer.parts(.answer, number: header.number, body: types.span)
+            }
         } catch {
             delivery.refuse(header, error, of: connection)
         }

@@ -26,6 +26,13 @@ struct AnswerSource {
         }
     }
 
+    /// The types at a path of a node.
+    func types(at path: String) throws(Refusal) -> NodeTypes {
+        let (node, field) = try finder.find(path)
+        guard field.isEmpty else { throw finder.missing(path, node, field) }
+        return node.mirroredTypes
+    }
+
     /// Captures what an answer about the tree is encoded from, as of now.
     func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         switch name.form {

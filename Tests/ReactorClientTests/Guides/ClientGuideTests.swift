@@ -20,6 +20,21 @@ private enum Programs {
         return (outcome, count)
     }
 
+    static func find() async throws -> Client {
+        let client = try await Client.connect(to: .daemon("tracker-daemon"))
+        return client
+    }
+
+    static func versions(_ client: Client) async throws {
+        let counter = try await client.mirror(Counter.self, at: "/visits", missing: .defaults)
+        if case .differing(let difference) = counter.phase { log("\(difference)") }
+    }
+
+    static func shape(_ client: Client) async throws {
+        let count = try await client.mirror(value: Int64.self, at: "/visits/count")
+        show(count.value)
+    }
+
     static func recover(from path: String) async throws -> Client {
         var options = ClientOptions(program: "worker")
         options.journal = path

@@ -114,6 +114,22 @@ enum OtherProgram {
     }
 }
 
+/// A program of a later version.
+enum LaterProgram {
+    /// A run with an owner.
+    @Reactor
+    struct Run {
+        enum Action { case nothing }
+
+        struct State: Equatable {
+            var progress = 0
+            var owner = "none"
+        }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+}
+
 /// A program that counts how often it decodes a run.
 enum CountingProgram {
     struct Number: WireCodable, Equatable, Sendable {

@@ -42,6 +42,71 @@ enum Named {
     }
 }
 
+/// Versions of the stock counter, which have its name.
+enum Other {
+    /// A counter with the stock counter's state and other mutations.
+    @Reactor
+    struct Counter {
+        enum Action { case jump(to: Int64) }
+        enum Mutation { case jumped(to: Int64) }
+        struct State: Equatable { var count: Int64 = 0 }
+
+        func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+            switch action {
+            case .jump(let target): [.jumped(to: target)]
+            }
+        }
+
+        func reduce(state: inout State, mutation: Mutation) {
+            switch mutation {
+            case .jumped(let target): state.count = target
+            }
+        }
+    }
+}
+
+/// Versions of the stock counter with fields that it lacks, or without its field.
+enum Open {
+    /// A counter with an optional field more.
+    @Reactor
+    struct Counter {
+        enum Action { case rename(String) }
+
+        struct State: Equatable {
+            var count: Int64 = 0
+            var note: String?
+        }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+}
+
+enum Eager {
+    /// A counter with an optional field more, whose default is not `nil`.
+    @Reactor
+    struct Counter {
+        enum Action { case rename(String) }
+
+        struct State: Equatable {
+            var count: Int64 = 0
+            var note: String? = "none"
+        }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+}
+
+enum Bare {
+    /// A counter that counts nothing.
+    @Reactor
+    struct Counter {
+        enum Action { case nothing }
+        struct State: Equatable {}
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+}
+
 enum Later {
     /// A counter as a later version might declare it.
     @Reactor
@@ -115,4 +180,39 @@ struct Errand {
     }
 
     func reduce(state: inout State, mutation: Mutation) { state.runs += 1 }
+}
+
+/// The counter under a later name.
+@Reactor
+struct Turnstile {
+    static var formerNames: [String] { ["Counter"] }
+
+    enum Action { case nothing }
+    struct State: Equatable { var count: Int64 = 0 }
+
+    func reduce(state: inout State, mutation: Action) {}
+}
+
+/// Roots with a later version of the counter at `/visits`.
+enum Upgraded {
+    @Reactor
+    struct House {
+        @Child var visits = Later.Counter()
+
+        enum Action { case nothing }
+        struct State { var name = "house" }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
+
+    /// The counter has another name.
+    @Reactor
+    struct Renamed {
+        @Child var visits = Turnstile()
+
+        enum Action { case nothing }
+        struct State { var name = "house" }
+
+        func reduce(state: inout State, mutation: Action) {}
+    }
 }

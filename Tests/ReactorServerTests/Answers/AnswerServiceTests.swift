@@ -46,6 +46,23 @@ struct AnswerServiceTests {
         #expect(codes == [.notFound, .history])
     }
 
+    @Test("types are answered at once, also for a collection without children, and not for a field")
+    func types() throws {
+        let bench = try OrganBench { $0.answerBytesPerTurnMax = 1 }
+        ask(.types(path: "/visits"), bench)
+        ask(.types(path: "/house/rooms"), bench, as: 2)
+        ask(.types(path: "/page/title"), bench, as: 3)
+        let frames = bench.endTurn()
+        #expect(frames.map(\.kind) == [.answer, .answer, .refused])
+        let expected = NodeTypes(
+            reactor: "Tally", formerNames: [], fingerprint: Tally.fingerprint,
+            state: Tally.State.wireSchema, byValue: false)
+        #expect(try frames[0].decode(NodeTypes.self) == expected)
+        var children = expected
+        children.reactor = "collection of Tally"
+        #expect(try frames[1].decode(NodeTypes.self) == children)
+    }
+
     @Test("questions about the past are limited, and each answer makes room")
     func past() throws {
         let bench = try OrganBench(keepsHistory: true)

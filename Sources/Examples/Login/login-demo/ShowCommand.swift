@@ -8,11 +8,12 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the form after every change.")
 
-    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    @Option(help: "The daemon's socket; by default the usual places of login-daemon.")
     var socket: String?
 
     func run() async throws {
-        let client = try await Client.connect(to: socket)
+        let client = try await Client.connect(
+            to: socket.map { .socket($0) } ?? .daemon("login-daemon"))
         let form = try await client.mirror(Login.self, at: "/")
         for await state in form.states() {
             StandardOutput.write(state.drawing)

@@ -9,11 +9,12 @@ struct TypeCommand: AsyncParsableCommand {
         commandName: "type",
         abstract: "Fill in the form: `user TEXT`, `password TEXT`, `login`.")
 
-    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    @Option(help: "The daemon's socket; by default the usual places of login-daemon.")
     var socket: String?
 
     func run() async throws {
-        let client = try await Client.connect(to: socket)
+        let client = try await Client.connect(
+            to: socket.map { .socket($0) } ?? .daemon("login-daemon"))
         let form = try await client.mirror(Login.self, at: "/")
         while let line = readLine() {
             guard let action = Login.Action(line: line) else {

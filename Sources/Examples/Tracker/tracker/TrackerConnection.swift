@@ -6,7 +6,7 @@ import TrackerExample
 
 /// The options of every command: the daemon's socket, and the mirrors behind it.
 struct TrackerConnection: ParsableArguments {
-    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    @Option(help: "The daemon's socket; by default the usual places of tracker-daemon.")
     var socket: String?
 
     /// Mirrors the tracker.
@@ -26,7 +26,9 @@ struct TrackerConnection: ParsableArguments {
     }
 
     private func connect() async throws(ClientError) -> Client {
-        try await Client.connect(to: socket, options: ClientOptions(program: "tracker"))
+        try await Client.connect(
+            to: socket.map { .socket($0) } ?? .daemon("tracker-daemon"),
+            options: ClientOptions(program: "tracker"))
     }
 }
 

@@ -18,17 +18,19 @@ import ReactorThreads
 ///
 /// *Owner*: the test's isolation.
 public final class TestDaemon {
-    let effects = ManualWorld()
+    let effects: ManualWorld
     let world: SimulatedWorld
     private var lastEpoch: UInt64
     private var root: any Reactor
 
-    /// Starts a daemon of `root` with the given epoch. It keeps its history in memory.
+    /// Starts a daemon of `root` with the given epoch, which also selects the numbers of
+    /// ``ReactorContext/random``. It keeps its history in memory.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits()
     ) {
         lastEpoch = epoch
         self.root = root
+        effects = ManualWorld(seed: epoch)
         var habits = SimulatedHabits()
         habits.snapshotPercent = 0
         world = SimulatedWorld(

@@ -62,6 +62,13 @@ public final class TestDaemon {
         return (node as? Node<R>)?.state
     }
 
+    /// The derived value of type `type` at `path`, or nil if there is none.
+    public func value<Value: WireCodable>(of type: Value.Type, at path: String) -> Value? {
+        let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
+        guard let node, node.isDerived else { return nil }
+        return try? Value(wireBytes: StateLedger.state(of: node))
+    }
+
     /// Advances the time for effects, for clients' pauses, and for the server's deadlines.
     public func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components

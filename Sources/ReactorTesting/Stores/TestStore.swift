@@ -120,7 +120,7 @@ extension TestStore {
     func collect(at location: CodeLocation) {
         let turn = tree.turn
         guard turn.sequence != seen || !turn.isQuiet else { return }
-        let changes = turn.withDeltas { ledger.read($0) }
+        let changes = turn.withDeltas { ledger.read($0) } + ledger.takeDerived()
         for finding in ledger.takeFindings() { report(finding, at: location) }
         var found: [UInt64: TestStep<R>] = [:]
         for change in changes {

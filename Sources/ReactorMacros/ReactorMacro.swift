@@ -49,17 +49,14 @@ struct ReactorMacro: MemberMacro {
             members.append(
                 block(
                     "\(reactor.modifier)func children(_ visitor: inout ChildVisitor)",
-                    reactor.childProperties.map { child in
-                        let name = child.name.text
-                        return "visitor.\(child.verb)(\(stringLiteral(name)), self._\(name))"
-                    }))
+                    reactor.mountedProperties.map(\.visitLine)))
             if reactor.functions(named: "childPaths").isEmpty {
                 let type = reactor.name.text
                 members.append(
                     block(
                         "\(reactor.modifier)static func childPaths("
                             + "_ visitor: inout ChildPathVisitor<\(type)>)",
-                        reactor.childProperties.map { $0.pathLine(in: type) }))
+                        reactor.mountedProperties.map { $0.pathLine(in: type) }))
             }
         }
         let reactions = reactor.reactions.filter { $0.problem(in: reactor) == nil }

@@ -89,6 +89,12 @@ extension ReactorReaction {
     }
 
     private func shapeProblem(_ child: ReactorType.ChildProperty) -> RuleProblem? {
+        if child.isDerived {
+            return RuleProblem(
+                attribute, "reactionDerived",
+                "\(child.name.text) is a derived value and has no mutations; react to what it is "
+                    + "computed from")
+        }
         let forms = Self.forms[child.verb] ?? []
         guard !forms.contains(labels(function)) else { return nil }
         let key = child.verb == "child" ? "" : "key: \(child.keyType), "

@@ -6,9 +6,9 @@ struct ReactorType {
     /// The nested types of a reactor; each becomes codable where it is declared.
     static let parts: Set<String> = ["Action", "Mutation", "State", "Reply"]
 
-    /// A `@Child` or `@Children` property.
+    /// A `@Child`, `@Children` or `@Derived` property.
     struct ChildProperty {
-        /// `child` or `children`: the visitor's verb.
+        /// `child`, `children` or `derived`: the visitor's verb.
         var verb: String
         var name: WireBytes
         var node: VariableDeclSyntax
@@ -20,6 +20,19 @@ struct ReactorType {
                 return "WireKey"
             }
             return clause.parameters.first?.type?.trimmedDescription ?? "WireKey"
+        }
+
+        /// Whether it is a derived value, which is mounted after the children that it depends on.
+        var isDerived: Bool { verb == "derived" }
+
+        /// The line that mounts the child.
+        var visitLine: String {
+            var arguments = "\(stringLiteral(name.text)), self._\(name.text)"
+            let documentation = isDerived ? docComment(node) : ""
+            if !documentation.isEmpty {
+                arguments += ", documentation: \(stringLiteral(documentation))"
+            }
+            return "visitor.\(verb)(\(arguments))"
         }
 
         /// The line that registers the child's key paths, from the reactor called `type`.
@@ -42,6 +55,11 @@ struct ReactorType {
     /// The properties declared in the body, by name.
     var properties: [String: VariableDeclSyntax] = [:]
     var childProperties: [ChildProperty] = []
+
+    /// The child properties in the order in which they are mounted.
+    var mountedProperties: [ChildProperty] {
+        childProperties.filter { !$0.isDerived } + childProperties.filter(\.isDerived)
+    }
 
     /// The type arguments of the superclass `BaseReactor`, in order.
     private let baseArguments: [TypeSyntax]?
@@ -86,7 +104,7 @@ struct ReactorType {
             properties[name] = variable
             for case .attribute(let attribute) in variable.attributes {
                 guard
-                    let verb = ["Child": "child", "Children": "children"][
+                    let verb = ["Child": "child", "Children": "children", "Derived": "derived"][
                         attributeName(attribute)]
                 else { continue }
                 childProperties.append(

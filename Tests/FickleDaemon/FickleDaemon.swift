@@ -29,6 +29,9 @@ struct Fickle {
         var count = 0
     }
 
+    /// Twice the count.
+    @Derived var doubled = Derivation { (state: State) in state.count * 2 }
+
     /// The number that `reduce` adds in addition.
     let surcharge: Int
 

@@ -122,6 +122,46 @@ extension Client {
         return hold
     }
 
+    // MARK: Derived values
+
+    /// Mirrors the derived value at `path`, which is of type `type`; returns once the mirror shows
+    /// the daemon's value.
+    ///
+    ///     let stats = try await client.mirror(derived: RunStats.self, at: "/stats")
+    ///     print(stats.running, stats.state)
+    ///
+    /// The daemon sends the value itself, at the revision of the mirrors of what it is computed
+    /// from. Previews of this client do not change it.
+    /// *Throws*: as for another mirror; ``ClientError/incompatible(path:_:)`` if the value cannot
+    /// be read.
+    public func mirror<Value>(
+        derived type: Value.Type, at path: String
+    ) async throws(ClientError) -> Mirror<DerivedValue<Value>>
+    where Value: WireCodable & Equatable & Sendable {
+        // A mirror starts with a state, and `Value` need not have one.
+        let found = try await get(path)
+        let first: Value
+        do throws(WireError) {
+            guard let value = found.value else {
+                throw WireError(.mismatch(expected: "a derived value", got: "nothing"), at: 0)
+            }
+            first = try Value(wireBytes: value.wireBytes())
+        } catch {
+            throw .incompatible(path: path, error)
+        }
+        return try await mirror(DerivedValue(first), at: path)
+    }
+
+    /// Mirrors the derived value behind a property:
+    ///
+    ///     let stats = try await client.mirror(\.$stats, of: ReactorPath(Coordinator.self))
+    public func mirror<Parent: Reactor, Value>(
+        _ property: any KeyPath<Parent, DerivedHandle<Value>> & Sendable,
+        of parent: ReactorPath<Parent>
+    ) async throws(ClientError) -> Mirror<DerivedValue<Value>> {
+        try await mirror(derived: Value.self, at: parent.derived(property).description)
+    }
+
     // MARK: Collections
 
     /// Mirrors all present and future children of the collection at `path`, which are reactors of

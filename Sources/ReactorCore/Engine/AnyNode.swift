@@ -30,6 +30,8 @@ public class AnyNode {
     private(set) final var savedIn: UInt64 = 0
     /// Whether the history holds the node's state in its current encoding.
     private(set) final var isKept = false
+    /// The derived values that depend on this node; of a collection, on its children.
+    private(set) final var feeds: [AnyDerivedNode] = []
     /// Whether the node was removed from its tree.
     package final var isGone: Bool { hasLeft }
     private final var hasLeft = false
@@ -61,6 +63,9 @@ public class AnyNode {
     /// ``Node/rules``.
     final var takesLongWay: Bool { marks.value.takesLongWay }
 
+    /// Whether derived values depend on the node, or on its children.
+    final var isSource: Bool { marks.value.isSource }
+
     /// The last component of the path.
     package final var name: WireKey { path.components.last ?? "" }
 
@@ -69,6 +74,9 @@ public class AnyNode {
     /// Records that the current transaction changes this node.
     @usableFromInline
     final func touch(_ turn: Turn) { touch(turn.transaction.sequence, turn, from: self) }
+
+    /// Records that the transaction numbered `sequence` changed this node, after its end.
+    final func touch(at sequence: UInt64, _ turn: Turn) { touch(sequence, turn, from: self) }
 
     // A tail call to itself: a loop over the parents would retain and release at every step.
     private final func touch(_ sequence: UInt64, _ turn: Turn, from origin: AnyNode) {
@@ -89,8 +97,18 @@ public class AnyNode {
 
     final func removeChild(_ name: WireKey) { children[name] = nil }
 
-    // Children hold their parent; this breaks the cycle.
-    final func removeChildren() { children.removeAll() }
+    // Children hold their parent, and derived values their sources; this breaks the cycles.
+    final func removeChildren() {
+        children.removeAll()
+        feeds.removeAll()
+    }
+
+    /// Makes changes of this node reach a derived value.
+    final func feed(_ value: AnyDerivedNode) {
+        feeds.append(value)
+        marks.value.isSource = true
+        setLongWay(true)
+    }
 
     /// Sets the number that the node has in its history.
     final func renumber(_ number: UInt32) { ownNumber = number }
@@ -125,6 +143,8 @@ public class AnyNode {
     var isReacting: Bool { false }
     /// Whether the node's children have keys and are created and removed at run time.
     package var isCollection: Bool { false }
+    /// Whether the node shows a derived value, which no history contains.
+    package var isDerived: Bool { false }
     /// Name of the reactor's type.
     package final var reactorName: String { form.name }
     /// The name that clients receive: ``reactorName``, or for a collection also that of its
@@ -226,6 +246,9 @@ public class AnyNode {
     /// A copy of a replica's start value, to be encoded on any thread.
     func copyReplica() -> @Sendable (inout WireWriter) -> Void { copyState() }
 
+    /// The state, if it is of type `type`.
+    func readState<State>(as type: State.Type) -> State? { nil }
+
     /// Replaces the node's state with an encoded one.
     func restore(_ bytes: Span<UInt8>) throws(WireError) {}
 
@@ -305,6 +328,10 @@ struct NodeMarks {
     var isReplicated = false
     /// Whether an action takes the slow path at this node.
     @usableFromInline var takesLongWay: Bool
+    /// Whether derived values depend on the node, or on its children.
+    var isSource = false
+
+    init(takesLongWay: Bool) { self.takesLongWay = takesLongWay }
 }
 
 // MARK: - Branches
@@ -316,9 +343,10 @@ extension AnyNode {
         for child in orderedChildren { child.visit(body) }
     }
 
-    /// The nodes below this one, by their paths from it; parents before children.
+    /// The nodes below this one that a history contains, by their paths from it; parents before
+    /// children.
     func parts(below path: SlicePath = .root) -> [NumberedPath] {
-        orderedChildren.flatMap { child in
+        keptChildren.flatMap { child in
             let place = path.appending(child.name)
             return [NumberedPath(number: child.number, path: place)] + child.parts(below: place)
         }
@@ -335,6 +363,9 @@ extension AnyNode {
     var orderedChildren: [AnyNode] {
         children.isEmpty ? [] : children.sorted { $0.key < $1.key }.map(\.value)
     }
+
+    /// ``orderedChildren`` without derived values.
+    var keptChildren: [AnyNode] { orderedChildren.filter { !$0.isDerived } }
 
     /// Refuses a child that this collection cannot hold, in a tree of `nodeCount` nodes.
     func checkCreation(of key: WireKey, _ nodeCount: Int) throws(Rejection) {
@@ -375,7 +406,7 @@ extension AnyNode {
     /// The entries of the node and all nodes below it, by their paths from here.
     func kept(at path: SlicePath = .root) -> [NodeRecord] {
         [NodeRecord(self, path: path, withState: true)]
-            + orderedChildren.flatMap { $0.kept(at: path.appending($0.name)) }
+            + keptChildren.flatMap { $0.kept(at: path.appending($0.name)) }
     }
 
     /// Records the form in which the history has the node's state.
@@ -385,7 +416,8 @@ extension AnyNode {
 
     /// Whether a recorded reactor of the name `reactor` is this node's.
     func isOf(_ reactor: String) -> Bool {
-        reactor.isEmpty || reactor == reactorName || formerNames.contains(reactor)
+        if isDerived { return false }
+        return reactor.isEmpty || reactor == reactorName || formerNames.contains(reactor)
     }
 
     /// The node at `path` from this one.
@@ -398,7 +430,7 @@ extension AnyNode {
 
 // MARK: - Sizes
 extension AnyNode: MeasuredState {
-    var measuredParts: [any MeasuredState] { Array(children.values) }
+    var measuredParts: [any MeasuredState] { children.values.filter { !$0.isDerived } }
 }
 
 extension NodeRecord {

@@ -269,6 +269,12 @@ public struct ChildVisitor {
             below: parent)
     }
 
+    /// Mounts the node that `make` returns.
+    mutating func mount(_ name: WireKey, _ make: (_ parent: AnyNode, _ tree: Tree) -> AnyNode) {
+        guard let (parent, tree) = place else { return note(name) }
+        tree.insert(make(parent, tree), named: name)
+    }
+
     /// Mounts a reactor whose type is known only at run time.
     public mutating func child(_ name: WireKey, _ reactor: any Reactor) {
         guard let (parent, tree) = place else { return note(name) }
@@ -329,6 +335,11 @@ public struct ChildPathVisitor<Parent: Reactor> {
     public mutating func children<Key: ChildKey, R: Reactor>(
         _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<Key, R>>
     ) {
+        note(handle, path.appending(name))
+    }
+
+    /// Adds a node without children, by its handle.
+    func leaf(_ name: WireKey, _ handle: PartialKeyPath<Parent>) {
         note(handle, path.appending(name))
     }
 

@@ -84,6 +84,8 @@ public final class Node<R: Reactor>: AnyNode {
         return { state.encode(at: field, into: &$0) }
     }
 
+    override func readState<State>(as type: State.Type) -> State? { state as? State }
+
     override func restore(_ bytes: Span<UInt8>) throws(WireError) {
         do throws(WireError) {
             cell.value = try R.State(keptBytes: bytes)
@@ -230,7 +232,7 @@ extension Node {
     /// Removes empty rules, and updates the node's path, after an addition or a removal.
     func weighRules() {
         if let rules, !rules.isNeeded { self.rules = nil }
-        setLongWay(isObservedByParent || rules != nil)
+        setLongWay(isObservedByParent || rules != nil || isSource)
     }
 
     /// Remembers a running effect if a later action may end it.
@@ -385,6 +387,8 @@ extension Node {
             }
             if turn.undo.isRecording { saveForUndo(turn) }
             turn.snapshot?.save(self)
+            // Before the reactions, which may read derived values.
+            if isSource { turn.derive(feeds, from: self) }
             apply(mutations.sync, turn)
             touch(turn)
             if let rules { notifyOfMutations(mutations.sync, rules, turn) }

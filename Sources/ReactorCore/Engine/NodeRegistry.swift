@@ -9,6 +9,7 @@ final class NodeRegistry {
     /// The nodes, each at its ``AnyNode/orderIndex``.
     private(set) var order: [AnyNode] = []
     private var lastNumber: UInt32 = 0
+    private var lastDerivedNumber: UInt32 = 0
     /// Number of snapshots begun.
     private var snapshotsBegun: UInt64 = 0
     /// Whether a recovery is assigning the numbers of its history.
@@ -25,6 +26,15 @@ final class NodeRegistry {
     func newNumber() -> UInt32 {
         repeat { lastNumber = (lastNumber &+ 1) & 0x7fff_ffff } while nodes[lastNumber] != nil
         return lastNumber
+    }
+
+    // Counted down, so that derived values leave the numbers of all other nodes as they are.
+    /// A number for a derived value that no mounted node has.
+    func newDerivedNumber() -> UInt32 {
+        repeat {
+            lastDerivedNumber = (lastDerivedNumber &- 1) & 0x7fff_ffff
+        } while nodes[lastDerivedNumber] != nil
+        return lastDerivedNumber
     }
 
     /// Adds a node; a `snapshot` in progress is of a time before it and does not need it.
@@ -76,7 +86,7 @@ final class NodeRegistry {
         self.lastNumber = lastNumber
         for node in known { register(node, during: nil) }
         for node in newcomers {
-            node.renumber(newNumber())
+            node.renumber(node.isDerived ? newDerivedNumber() : newNumber())
             register(node, during: nil)
         }
         assert(order.indices.allSatisfy(invariants))

@@ -37,9 +37,20 @@ public struct ReactorContext<R: Reactor> {
         return WallTime(milliseconds: turn.tree.environment.wallClock())
     }
 
+    /// Random numbers: the system's in a daemon and in a ``Store``, reproducible ones in a test's
+    /// tree. A replay does not decide again, so a number belongs into a mutation if the state needs
+    /// it.
+    ///
+    ///     var random = context.random
+    ///     return [.dealt(state.cards.shuffled(using: &random))]
+    public var random: TreeRandom {
+        turn.askDaemon()
+        return turn.tree.environment.random
+    }
+
     /// Whether a client runs the decision on its mirror, to show the result until the daemon's
-    /// answer arrives. A decision that reads the caller, the cause, the revision, an id or a child
-    /// is not shown. Other decisions that cannot run on a mirror call ``refusePreview()``.
+    /// answer arrives. A decision that reads the caller, the cause, the revision, the time, a random
+    /// number, an id, a child or a derived value is not shown. Other decisions that cannot run on a mirror call ``refusePreview()``.
     public var isPreview: Bool { turn.isPreview }
 
     /// The reactor's path.

@@ -31,6 +31,9 @@ public final class Tree {
     private(set) var isOpen = false
     /// Called with every new node, after its insertion into the tree.
     package var onMount: ((AnyNode) -> Void)?
+    /// Called with each derived value that a transaction has changed, after its sequence was
+    /// assigned.
+    package var onDerive: ((AnyNode) -> Void)?
 
     /// Mounts `reactor` as the root, with all its static children.
     ///
@@ -178,6 +181,16 @@ extension Tree {
             named: name)
     }
 
+    /// Computes all derived values from nothing, each before those that depend on it.
+    func rebuildDerived() {
+        var values: [AnyDerivedNode] = []
+        for case let value as AnyDerivedNode in nodes.order { values.append(value) }
+        for value in values.sorted(by: { $0.precedes($1) }) {
+            value.rebuild()
+            value.restore(sequence: value.parent?.sequence ?? 0)
+        }
+    }
+
     func insert(_ node: AnyNode, named name: WireKey) {
         guard let parent = node.parent else { preconditionFailure("a child has a parent") }
         precondition(
@@ -189,6 +202,9 @@ extension Tree {
         list(node)
         node.setBirth(max(node.birthSequence, parent.birthSequence))
         node.mountChildren(self)
+        if parent.isSource, parent.isCollection {
+            for value in parent.feeds { value.adopt(node) }
+        }
         onMount?(node)
     }
 

@@ -8,6 +8,8 @@ public struct TreeEnvironment: Sendable {
     package var clock: TreeClock
     /// Milliseconds since 1970, for tasks that outlive the process; may jump.
     package var wallClock: @Sendable () -> Int64
+    /// The random numbers of decisions.
+    package var random: TreeRandom
 
     /// Makes an environment of these services.
     package init(
@@ -16,11 +18,13 @@ public struct TreeEnvironment: Sendable {
             @escaping @Sendable (
                 @escaping @Sendable () async -> Void
             ) -> @Sendable () -> Void = TreeEnvironment.spawnTask,
-        clock: TreeClock = .continuous, wallClock: (@Sendable () -> Int64)? = nil
+        clock: TreeClock = .continuous, wallClock: (@Sendable () -> Int64)? = nil,
+        random: TreeRandom = .system
     ) {
         self.post = post
         self.spawn = spawn
         self.clock = clock
+        self.random = random
         // Without a journal, tasks end with the process, and the tree's own clock serves.
         self.wallClock = wallClock ?? { clock.now.milliseconds }
     }

@@ -4,6 +4,7 @@ extension Turn {
     /// action that started the chain.
     func settle(depth: Int) {
         guard !transaction.wishes.isEmpty else { return }
+        if !transaction.wishes.derived.isEmpty { settleDerived() }
         for change in transaction.wishes.ownerships { apply(change) }
         for task in transaction.wishes.tasks { tree.tasks.record(task) }
         for cancellation in transaction.wishes.cancellations { tree.effects.cancel(cancellation) }
@@ -156,6 +157,7 @@ extension Turn {
             child.visit { $0.keep() }
         }
         child.touch(self)
+        if collection.isSource { derive(collection.feeds, from: child) }
         child.beginAll(self)
         collection.childrenChanged(
             ChildrenChange(collection: collection, key: key, isCreation: true), self)
@@ -170,6 +172,7 @@ extension Turn {
         child.touch(self)
         collection.removeChild(key)
         tree.unmount(child)
+        if collection.isSource { derive(collection.feeds, from: child) }
         if undo.isRecording {
             undo.add { [self] in
                 collection.attach(child, named: key)

@@ -24,6 +24,8 @@ struct Wishes {
     private(set) var cancelled: [EffectID] = []
     /// Nodes that the transaction removes.
     private(set) var leaving: [AnyNode] = []
+    /// The changes that derived values have to include.
+    private(set) var derived = DerivedWork()
 
     /// One request.
     enum Request {
@@ -45,6 +47,10 @@ struct Wishes {
         case end(EffectID)
         /// Makes the removal of a node final.
         case removal(AnyNode)
+        /// Brings derived values up to date with a changed node.
+        case derivation(AnyNode, [AnyDerivedNode])
+        /// Shows a derived value that has changed.
+        case changedValue(AnyDerivedNode)
     }
 
     // Inlined, so that the case costs nothing: the callers name it.
@@ -62,7 +68,14 @@ struct Wishes {
         case .cancellation(let cancellation): cancellations.append(cancellation)
         case .end(let id): cancelled.append(id)
         case .removal(let node): leaving.append(node)
+        case .derivation(let node, let values): derived.add(node, values)
+        case .changedValue(let value): derived.add(changed: value)
         }
+    }
+
+    /// Takes the changes that the derived values do not include.
+    mutating func takeChanges() -> ArraySlice<(node: AnyNode, values: [AnyDerivedNode])> {
+        derived.isEmpty ? [] : derived.takeChanges()
     }
 
     /// Drops all requests, and keeps the capacities.
@@ -76,6 +89,7 @@ struct Wishes {
         cancellations.removeAll(keepingCapacity: true)
         cancelled.removeAll(keepingCapacity: true)
         leaving.removeAll(keepingCapacity: true)
+        if !derived.isEmpty { derived = DerivedWork() }
         reply = nil
         isReplyDeferred = false
         isAccepted = false
@@ -87,7 +101,7 @@ struct Wishes {
         let isBare =
             reply == nil && !isReplyDeferred && !isAccepted && answers.isEmpty
             && followers.isEmpty && ownerships.isEmpty && tasks.isEmpty && cancellations.isEmpty
-            && cancelled.isEmpty && leaving.isEmpty
+            && cancelled.isEmpty && leaving.isEmpty && derived.isEmpty
         return isEmpty == isBare
     }
 }

@@ -10,7 +10,7 @@ extension Tree {
         var records = staticNodes.map { NodeRecord($0, path: $0.path, withState: !$0.isKept) }
         let known = Set(records.map(\.number))
         forEachNode { node in
-            if !node.isKept, !known.contains(node.number) {
+            if !node.isKept, !node.isDerived, !known.contains(node.number) {
                 records.append(NodeRecord(node, path: node.path, withState: true))
             }
             node.keep()
@@ -38,12 +38,13 @@ extension Tree {
         schemas.take(type(of: node), node.ownSchema)
     }
 
-    /// All nodes except keyed children and the nodes below them; parents before children.
+    /// All nodes except derived values, keyed children and the nodes below these; parents before
+    /// children.
     var staticNodes: [AnyNode] { Self.staticNodes(from: root) }
 
     private static func staticNodes(from node: AnyNode) -> [AnyNode] {
         guard !node.isCollection else { return [node] }
-        return [node] + node.orderedChildren.flatMap { staticNodes(from: $0) }
+        return [node] + node.keptChildren.flatMap { staticNodes(from: $0) }
     }
 
     /// The numbers and reactors of all nodes except keyed children and the nodes below them.
@@ -184,7 +185,10 @@ extension Tree {
     private func findOrMake(
         _ path: SlicePath
     ) throws(ImportError) -> (node: AnyNode, made: [AnyNode]) {
-        if let node = node(at: path) { return (node, []) }
+        if let node = node(at: path) {
+            if node.isDerived { throw .missing(path: path.description) }
+            return (node, [])
+        }
         guard let name = path.components.last,
             let parent = node(at: SlicePath(path.components.dropLast())), parent.isCollection,
             let child = parent.makeChild(name, number: nodes.newNumber())

@@ -54,10 +54,18 @@ package final class TreeRecovery {
             throw .damaged("the snapshot has node \(orphan.head.number), but not what it is below")
         }
         var kept: [AnyNode] = []
+        var derived: [AnyNode] = []
         tree.forEachNode { node in
-            if known[node.number] === node { kept.append(node) } else { newcomers.append(node) }
+            if node.isDerived {
+                derived.append(node)
+            } else if known[node.number] === node {
+                kept.append(node)
+            } else {
+                newcomers.append(node)
+            }
         }
-        tree.nodes.rebuild(from: kept, newcomers, after: lastNumber)
+        tree.nodes.rebuild(from: kept, newcomers + derived, after: lastNumber)
+        tree.rebuildDerived()
         tree.forEachNode { $0.presentRestored(tree.turn) }
         tree.turn.begin(epoch: epoch)
         tree.turn.transaction.continueHistory(after: sequence)

@@ -61,7 +61,7 @@ package final class TreeSnapshot: NodeSaver {
 
     /// Saves a node, unless it was saved before.
     func save(_ node: AnyNode) {
-        guard node.savedIn != number else { return }
+        guard node.savedIn != number, !node.isDerived else { return }
         node.markSaved(in: number)
         saved.append(SavedNode(node))
     }

@@ -58,6 +58,12 @@ public macro path<Root: Reactor, Key: ChildKey, R: Reactor>(
     _ children: KeyPath<Root, KeyedHandle<Key, R>>
 ) -> SlicePath = #externalMacro(module: "ReactorMacros", type: "PathMacro")
 
+/// The slice path of a derived value.
+@freestanding(expression)
+public macro path<Root: Reactor, Value>(
+    _ derived: KeyPath<Root, DerivedHandle<Value>>
+) -> SlicePath = #externalMacro(module: "ReactorMacros", type: "PathMacro")
+
 /// The slice path of a part of a reactor's state.
 @freestanding(expression)
 public macro path<Root: Reactor, R: Reactor, Part>(

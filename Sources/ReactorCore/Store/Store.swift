@@ -8,12 +8,14 @@ public final class Store<R: Reactor>: LiveReactor<R> {
     ///
     /// The store calls `wake`, on any thread, when jobs wait for ``drain()``: actions sent through
     /// ``handle``, or emissions of effects. Effects wait by `clock` and run on `executor`; a test
-    /// passes its own. For `effectsMax` see ``Tree/effectsMax``.
+    /// passes its own, and its own random numbers. For `effectsMax` see ``Tree/effectsMax``.
     public init(
-        _ reactor: R, clock: TreeClock = .continuous, executor: (any TaskExecutor)? = nil,
-        effectsMax: Int = CoreLimits.effectsMax, wake: @escaping @Sendable () -> Void = {}
+        _ reactor: R, clock: TreeClock = .continuous, random: TreeRandom = .system,
+        executor: (any TaskExecutor)? = nil, effectsMax: Int = CoreLimits.effectsMax,
+        wake: @escaping @Sendable () -> Void = {}
     ) {
-        core = StoreCore(reactor, clock, executor, effectsMax: effectsMax, wake: wake)
+        core = StoreCore(
+            reactor, clock, random, executor, effectsMax: effectsMax, wake: wake)
         guard let node = core.tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
         }

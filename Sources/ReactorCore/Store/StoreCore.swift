@@ -49,8 +49,8 @@ final class StoreCore {
     private static let made = Guarded<UInt64>(0)
 
     init(
-        _ reactor: some Reactor, _ clock: TreeClock, _ executor: (any TaskExecutor)?,
-        effectsMax: Int, wake: @escaping @Sendable () -> Void
+        _ reactor: some Reactor, _ clock: TreeClock, _ random: TreeRandom,
+        _ executor: (any TaskExecutor)?, effectsMax: Int, wake: @escaping @Sendable () -> Void
     ) {
         let inbox = StoreInbox(wake: wake)
         self.inbox = inbox
@@ -62,7 +62,8 @@ final class StoreCore {
         }
         tree = Tree(
             reactor, epoch: number, recordsDeltas: false,
-            environment: TreeEnvironment(post: { inbox.post($0) }, spawn: spawn, clock: clock))
+            environment: TreeEnvironment(
+                post: { inbox.post($0) }, spawn: spawn, clock: clock, random: random))
         turn = tree.turn
         tree.effectsMax = effectsMax
     }

@@ -168,16 +168,20 @@ extension PastTree {
     /// page.
     func page(_ text: String, skip: UInt64, bytesMax: Int) throws(PastError) -> StatePage {
         let path = try Self.path(text)
-        guard tree.node(at: path) != nil else {
+        guard let top = tree.node(at: path) else {
             throw .noSlice("no node at \(text) at revision \(revision)")
+        }
+        if top.isDerived {
+            throw .noSlice(
+                "\(text) is a derived value, which has no state of its own: use get --at")
         }
         var page = StatePage(revision: revision, nodes: [], next: nil)
         var index: UInt64 = 0
         var byteCount = 0
         tree.forEachNode { node in
-            guard node.path.components.starts(with: path.components), page.next == nil else {
-                return
-            }
+            guard node.path.components.starts(with: path.components), page.next == nil,
+                !node.isDerived
+            else { return }
             defer { index += 1 }
             if index < skip { return }
             guard byteCount < bytesMax else {

@@ -79,7 +79,8 @@ final class TreeInbox: Sendable {
     /// The tree's environment: posts jobs to this inbox and reads the wall clock.
     var environment: TreeEnvironment {
         TreeEnvironment(
-            post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() })
+            post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() },
+            random: .system)
     }
 
     func take() -> [@Sendable (Tree) -> Void] { flag.take() ? mailbox.drain() : [] }

@@ -165,7 +165,8 @@ extension Subscriptions {
             from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging
         else { return (.snapshot, []) }
         let node = slice.node
-        if node.sequence <= from.sequence { return (.unchanged, []) }
+        // A derived value may differ with the same states, after an upgrade of the daemon.
+        if node.sequence <= from.sequence, !node.isDerived { return (.unchanged, []) }
         // The deltas of this node do not apply to the state of a former node at the same path.
         guard request.mode == .replica, slice.gapTurn != delivery.turn,
             node.birthSequence <= from.sequence,

@@ -48,6 +48,21 @@ public final class TestClient {
         return try ask { [port] in $0.mirror(reactor, at: path, port: port, hold, then: $1) }
     }
 
+    /// Mirrors the derived value at `path`, which is of type `type`.
+    public func mirror<Value>(
+        derived type: Value.Type, at path: String
+    ) throws(ClientError) -> Mirror<DerivedValue<Value>>
+    where Value: WireCodable & Equatable & Sendable {
+        let bytes = (try get(path) ?? .null).wireBytes()
+        let first: Value
+        do throws(WireError) {
+            first = try Value(wireBytes: bytes)
+        } catch {
+            throw .incompatible(path: path, error)
+        }
+        return try mirror(DerivedValue(first), at: path)
+    }
+
     /// Leases the child at `path`, a key in a collection with leases, and mirrors it.
     ///
     /// *Throws*: as with a `Client`.

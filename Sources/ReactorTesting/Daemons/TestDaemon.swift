@@ -18,17 +18,19 @@ import ReactorThreads
 ///
 /// *Owner*: the test's isolation.
 public final class TestDaemon {
-    let effects = ManualWorld()
+    let effects: ManualWorld
     let world: SimulatedWorld
     private var lastEpoch: UInt64
     private var root: any Reactor
 
-    /// Starts a daemon of `root` with the given epoch. It keeps its history in memory.
+    /// Starts a daemon of `root` with the given epoch, which also selects the numbers of
+    /// ``ReactorContext/random``. It keeps its history in memory.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits()
     ) {
         lastEpoch = epoch
         self.root = root
+        effects = ManualWorld(seed: epoch)
         var habits = SimulatedHabits()
         habits.snapshotPercent = 0
         world = SimulatedWorld(
@@ -58,6 +60,13 @@ public final class TestDaemon {
     public func state<R: Reactor>(of type: R.Type, at path: String = "/") -> R.State? {
         let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
         return (node as? Node<R>)?.state
+    }
+
+    /// The derived value of type `type` at `path`, or nil if there is none.
+    public func value<Value: WireCodable>(of type: Value.Type, at path: String) -> Value? {
+        let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
+        guard let node, node.isDerived else { return nil }
+        return try? Value(wireBytes: StateLedger.state(of: node))
     }
 
     /// Advances the time for effects, for clients' pauses, and for the server's deadlines.

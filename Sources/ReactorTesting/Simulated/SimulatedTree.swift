@@ -26,6 +26,13 @@ public struct SimulatedTree {
         (try? SlicePath(path)).flatMap { model[$0]?.state(of: type) }
     }
 
+    /// The derived value at `path`; nil if none of its type is there.
+    public func value<Value: WireCodable>(of type: Value.Type, at path: String) -> Value? {
+        guard let entry = (try? SlicePath(path)).flatMap({ model[$0] }), entry.node.isDerived
+        else { return nil }
+        return try? Value(wireBytes: entry.bytes)
+    }
+
     /// The children of type `type` in the collections that match `pattern`, in the order of their
     /// paths. In a pattern such as `/projects/*/runs`, `*` stands for any name.
     public func children<R: Reactor>(
@@ -135,7 +142,7 @@ final class TreeModel {
             case .create(let key, let number, let parts):
                 removeBranch(at: change.node.path.appending(key))
                 for number in [number] + parts.map(\.number) {
-                    if let entry = ledger.entry(number) { set(entry.node, entry.state) }
+                    if let entry = ledger.entry(number) { set(entry.node, entry.state, ledger) }
                 }
             case .remove(let key): removeBranch(at: change.node.path.appending(key))
             }
@@ -144,6 +151,14 @@ final class TreeModel {
 
     private func set(_ node: AnyNode, _ bytes: [UInt8]) {
         entries[node.path] = Entry(node, bytes)
+    }
+
+    /// Adds a new node with its derived values.
+    private func set(_ node: AnyNode, _ bytes: [UInt8], _ ledger: StateLedger) {
+        set(node, bytes)
+        for child in node.children.values where child.isDerived {
+            if let entry = ledger.entry(child.number) { set(child, entry.state) }
+        }
     }
 
     /// Removes a node and the nodes below it.
@@ -188,9 +203,17 @@ final class TreeRecord {
         guard let ledger else { return [] }
         var current: Transaction?
         let bytes = batch.deltas.storage.span.extracting(batch.deltas.range)
+        // Derived values change with their transaction, and no delta contains them.
+        func end(_ transaction: Transaction) {
+            for change in ledger.takeDerived(upTo: transaction.sequence) {
+                model.apply(change, ledger)
+                history.add(change, epoch: batch.epoch)
+            }
+            visit(transaction)
+        }
         ledger.read(bytes) { change in
             if let done = current, done.sequence != change.sequence {
-                visit(done)
+                end(done)
                 current = nil
             }
             model.apply(change, ledger)
@@ -198,7 +221,7 @@ final class TreeRecord {
             current = current ?? Transaction(sequence: change.sequence)
             current?.changes.append(change)
         }
-        if let current { visit(current) }
+        if let current { end(current) }
         return ledger.takeFindings()
     }
 }

@@ -127,6 +127,12 @@ extension Simulation {
         setup.follow(make, at: path)
     }
 
+    /// Makes every client mirror the derived value at `path`, which is of the type of `initial`.
+    public func follow<Value>(derived initial: Value, at path: String)
+    where Value: WireCodable & Equatable & Sendable {
+        follow({ DerivedValue(initial) }, at: path)
+    }
+
     /// Makes every client follow the children in the collections that match `pattern`: see
     /// ``SimulatedView/children(of:at:)``.
     public func follow(childrenOf pattern: String) {

@@ -14,7 +14,7 @@ final class SimulationRun<Root: Reactor> {
     private(set) var counts = SimulationCounts()
     private let setup: SimulationSetup<Root>
     private let world: SimulatedWorld
-    private let effects = ManualWorld()
+    private let effects: ManualWorld
     private let record = TreeRecord()
     private var members: [SimulatedMember] = []
     /// Revisions that clients received as outcomes.
@@ -31,6 +31,7 @@ final class SimulationRun<Root: Reactor> {
 
     init(_ setup: SimulationSetup<Root>) {
         self.setup = setup
+        effects = ManualWorld(seed: setup.seed)
         let tree = Tree(
             setup.makeRoot(), epoch: setup.seed | 1, environment: effects.environment())
         let begin = { [record] (recovery: Recovery) in record.begin(recovery.tree) }

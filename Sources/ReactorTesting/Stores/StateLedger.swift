@@ -23,6 +23,7 @@ struct NodeChange {
 
     /// The change as a short text.
     var text: String {
+        if node.isDerived { return "\(node.path): \(WireValue.texts(of: after))" }
         guard structure.isEmpty else {
             return "\(node.path): "
                 + structure.map { change in
@@ -49,6 +50,8 @@ final class StateLedger {
     private var entries: [UInt32: (node: AnyNode, state: [UInt8])] = [:]
     /// Findings since the last ``takeFindings()``.
     private var findings: [String] = []
+    /// Changed derived values that were not taken, in the order of their transactions.
+    private var derived: [(sequence: UInt64, node: AnyNode, state: [UInt8])] = []
 
     /// Tracks `tree` from its current state on.
     init(_ tree: Tree) {
@@ -58,6 +61,27 @@ final class StateLedger {
         tree.onMount = { [weak self] node in
             previous?(node)
             self?.note(node)
+        }
+        let previousDerive = tree.onDerive
+        tree.onDerive = { [weak self] node in
+            previousDerive?(node)
+            self?.noteDerived(node)
+        }
+    }
+
+    private func noteDerived(_ node: AnyNode) {
+        derived.append((tree.turn.sequence, node, Self.state(of: node)))
+    }
+
+    /// Removes and returns the changes of derived values up to the transaction numbered `last`. No
+    /// delta contains them.
+    func takeDerived(upTo last: UInt64 = .max) -> [NodeChange] {
+        let taken = derived.prefix { $0.sequence <= last }
+        derived.removeFirst(taken.count)
+        return taken.map { sequence, node, state in
+            let before = entries[node.number]?.state ?? state
+            entries[node.number]?.state = state
+            return NodeChange(sequence: sequence, node: node, before: before, after: state)
         }
     }
 

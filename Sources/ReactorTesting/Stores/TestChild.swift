@@ -100,6 +100,32 @@ extension TestChild {
             filePath: filePath, line: line, column: column)
     }
 
+    // MARK: Derived values
+
+    /// A derived value of the child; nil if the child does not exist.
+    public func value<Value>(of property: KeyPath<C, DerivedHandle<Value>>) -> Value? {
+        derived(property).flatMap { try? Value(wireBytes: StateLedger.state(of: $0)) }
+    }
+
+    /// States the complete change of a derived value of the child in the current transaction.
+    public func expect<Value>(
+        _ property: KeyPath<C, DerivedHandle<Value>>, _ change: (inout Value) -> Void,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = derived(property) else {
+            return store.report("no child is at \(path)", at: location)
+        }
+        store.account(for: node, change, at: location)
+    }
+
+    private func derived<Value>(_ property: KeyPath<C, DerivedHandle<Value>>) -> AnyNode? {
+        (store.tree.node(at: path) as? Node<C>).flatMap {
+            $0.reactor[keyPath: property].shown(below: $0)
+        }
+    }
+
     /// The path of what a property of this child names; the path of a missing child leads nowhere.
     private func place(_ name: (C) -> WireKey) -> SlicePath {
         guard let node = store.tree.node(at: path) as? Node<C> else {

@@ -187,4 +187,26 @@ extension TestStore {
             children: keys, of: property, fileID: fileID, filePath: filePath, line: line,
             column: column)
     }
+
+    // MARK: Derived values
+
+    /// A derived value of the root, with all transactions so far.
+    ///
+    /// *Traps*: if the root's reactor does not mount it.
+    public func value<Value>(of property: KeyPath<R, DerivedHandle<Value>>) -> Value {
+        guard let value = TestChild<R, R>(self, .root).value(of: property) else {
+            preconditionFailure("the root has no derived value of type \(Value.self) there")
+        }
+        return value
+    }
+
+    /// States the complete change of a derived value of the root in the current transaction.
+    public func expect<Value>(
+        _ property: KeyPath<R, DerivedHandle<Value>>, _ change: (inout Value) -> Void,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        TestChild<R, R>(self, .root).expect(
+            property, change, fileID: fileID, filePath: filePath, line: line, column: column)
+    }
 }

@@ -152,6 +152,28 @@ extension TestStore {
         return typed
     }
 
+    /// Compares the change of the derived value at `node` in the current transaction with the
+    /// expected one.
+    func account<Value: WireCodable>(
+        for node: AnyNode, _ change: (inout Value) -> Void, at location: CodeLocation
+    ) {
+        let text = pending.current.map(\.text) ?? "nothing"
+        let found = pending.takeChange(of: node)
+        let before = found?.before ?? StateLedger.state(of: node)
+        let after = found?.after ?? before
+        do throws(WireError) {
+            var expected = try Value(wireBytes: before)
+            change(&expected)
+            let bytes = expected.wireBytes()
+            guard bytes != after else { return }
+            report(
+                "\(text) led to another derived value \(node.path)\n"
+                    + Difference(expected: bytes, got: after).text, at: location)
+        } catch {
+            report("the derived value \(node.path) cannot be decoded: \(error)", at: location)
+        }
+    }
+
     /// Compares the change of `node` in the current transaction with the expected one.
     func account<C: Reactor>(
         for node: Node<C>, _ mutations: [C.Mutation]?, _ change: ((inout C.State) -> Void)?,

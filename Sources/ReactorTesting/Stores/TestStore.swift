@@ -25,7 +25,7 @@ public final class TestStore<R: Reactor> {
     package let tree: Tree
     let root: Node<R>
     let report: FailureReport
-    private let world = ManualWorld()
+    private let world: ManualWorld
     private let ledger: StateLedger
     private let creation: CodeLocation
     /// Committed actions of the root, by the sequence of their transaction.
@@ -40,13 +40,14 @@ public final class TestStore<R: Reactor> {
 
     /// Mounts `reactor` as a root; transactions of its start are to be received.
     ///
-    /// `report` receives the failures.
+    /// `report` receives the failures. `seed` selects the numbers of ``ReactorContext/random``.
     public init(
-        _ reactor: R, report: FailureReport = .standard, fileID: String = #fileID,
+        _ reactor: R, seed: UInt64 = 0, report: FailureReport = .standard, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) {
         creation = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         self.report = report
+        world = ManualWorld(seed: seed)
         tree = Tree(reactor, epoch: 1, environment: world.environment())
         guard let root = tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
@@ -119,7 +120,7 @@ extension TestStore {
     func collect(at location: CodeLocation) {
         let turn = tree.turn
         guard turn.sequence != seen || !turn.isQuiet else { return }
-        let changes = turn.withDeltas { ledger.read($0) }
+        let changes = turn.withDeltas { ledger.read($0) } + ledger.takeDerived()
         for finding in ledger.takeFindings() { report(finding, at: location) }
         var found: [UInt64: TestStep<R>] = [:]
         for change in changes {

@@ -10,10 +10,11 @@ public final class ManualWorld {
     public let clock = ManualClock()
     /// The executor that runs the tree's effects.
     public let executor = ManualExecutor()
+    private let random: TreeRandom
     private var inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
 
-    /// Creates a world at time zero.
-    public init() {}
+    /// Creates a world at time zero, with the random numbers of `seed`.
+    public init(seed: UInt64 = 0) { random = TreeRandom(SeededRandom(seed: seed)) }
 
     /// Returns an environment for another tree in this world. Jobs posted to an earlier
     /// environment are dropped.
@@ -22,7 +23,7 @@ public final class ManualWorld {
         self.inbox = inbox
         return TreeEnvironment(
             post: { inbox.post($0) }, spawn: TreeEnvironment.spawn(on: executor),
-            clock: TreeClock(clock))
+            clock: TreeClock(clock), random: random)
     }
 
     /// Runs effects and passes each job that they post to `perform`, until only the passing of

@@ -9,8 +9,8 @@ enum Surface {
     /// Maxima by target.
     static let publicMax: [String: Int] = [
         "LoginExample": 14,
-        "ReactorClient": 234,
-        "ReactorCore": 662,
+        "ReactorClient": 236,
+        "ReactorCore": 696,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,

@@ -153,8 +153,9 @@ private struct SchemaComparison {
     }
 
     private mutating func addNew(_ field: WireSchema.Field) {
+        let takesNil = if case .optional = field.schema { true } else { false }
         let kind = SchemaChange.Kind.missing(
-            takesNil: field.schema.isOptional, hasDefault: field.isOptional)
+            takesNil: takesNil, hasDefault: field.isOptional)
         if field.isOptional { return add(.fine, "is new, with a default", kind: kind) }
         add(
             .needsDecision, "is new, without a default",
@@ -246,10 +247,6 @@ extension WireSchema.Payload {
         case .record: "a case of labelled values"
         }
     }
-}
-
-extension WireSchema {
-    fileprivate var isOptional: Bool { if case .optional = self { true } else { false } }
 }
 
 /// The kind of value, for texts.

@@ -121,7 +121,7 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Connects; the error lists the tried sockets.
     func connect() async throws(Failure) -> Client {
-        let place = socket.map { .socket($0) } ?? DaemonPlace.daemon(daemon ?? "reactord")
+        let place = socket.map { .socket($0) } ?? DaemonAddress.daemon(daemon ?? "reactord")
         var options = ClientOptions(program: "reactorctl")
         options.inFlightMax = 4_096
         options.daemonUID = daemonUid

@@ -105,11 +105,11 @@ struct MirrorPresentationTests {
 
     @Test("F24: a mirror of other types does not transform a value again")
     func otherTypes() async throws {
-        let server = try LiveServer(OtherGauge())
+        let server = try LiveServer(OtherVersion.Gauge())
         let client = try await Client.connect(to: server.path)
         let more: Gauge.States = { $0.map { Gauge.State(value: $0.value + 1) } }
         let mirror = try await client.mirror(Gauge(states: more), at: "/")
-        try await client.dispatch("/", OtherGauge.Action.set(2)).get()
+        try await client.dispatch("/", OtherVersion.Gauge.Action.set(2)).get()
         await mirror.until { $0.value == 3 }
         #expect(try await got(client) == 3)
         client.close()

@@ -9,9 +9,9 @@ struct TypeInquiriesTests {
     func ask() {
         var inquiries = TypeInquiries()
         let sinks = [StagedSink(), StagedSink(), StagedSink()]
-        inquiries.add(sinks[0], at: "/a", wasLive: false)
-        inquiries.add(sinks[1], at: "/a", wasLive: false)
-        inquiries.add(sinks[2], at: "/b", wasLive: false)
+        inquiries.enqueue(sinks[0], at: "/a", wasLive: false)
+        inquiries.enqueue(sinks[1], at: "/a", wasLive: false)
+        inquiries.enqueue(sinks[2], at: "/b", wasLive: false)
         #expect(inquiries.ask("/a") && !inquiries.ask("/a"))
         #expect(inquiries.askAll { _ in true } == ["/b"])
         inquiries.suspend()
@@ -24,7 +24,7 @@ struct TypeInquiriesTests {
     func hold() {
         var inquiries = TypeInquiries()
         let sink = StagedSink()
-        inquiries.add(sink, at: "/a", wasLive: true)
+        inquiries.enqueue(sink, at: "/a", wasLive: true)
         #expect(inquiries.isHolding)
         inquiries.stopHolding { $0 == "/a" }
         #expect(!inquiries.isHolding)

@@ -29,7 +29,9 @@ struct ValueMirrorTests {
         let visits = try await client.mirror(Counter.self, at: "/visits")
         #expect(await visits.dispatch(.increment(by: 4)).revision != nil)
         #expect(state.value.count == 4 && count.value == 4 && count.revision == visits.revision)
+        var values = count.values().makeAsyncIterator()
         client.close()
+        while await values.next() != nil {}
         #expect(count.value == 4 && count.phase == .failed(.ended))
     }
 

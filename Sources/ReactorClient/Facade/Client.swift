@@ -55,7 +55,7 @@ public final class Client: Sendable {
     }
 
     /// Connects to the daemon at the socket `path`, and tries no other. Where that is `nil`, connects
-    /// to `reactord` at one of its default paths: see ``DaemonPlace/daemon(_:)``.
+    /// to `reactord` at one of its default paths: see ``DaemonAddress/daemon(_:)``.
     public static func connect(
         to path: String? = nil, options: ClientOptions = ClientOptions()
     ) async throws(ClientError) -> Client {
@@ -66,7 +66,7 @@ public final class Client: Sendable {
     ///
     ///     let client = try await Client.connect(to: .daemon("tracker-daemon"))
     public static func connect(
-        to place: DaemonPlace, options: ClientOptions = ClientOptions()
+        to place: DaemonAddress, options: ClientOptions = ClientOptions()
     ) async throws(ClientError) -> Client {
         let mark = ForkMark()
         return try await connect(to: place, options: options) { !mark.isCurrent }
@@ -74,7 +74,7 @@ public final class Client: Sendable {
 
     /// Connects; `isForked` is true in a process that was forked from the client's.
     static func connect(
-        to place: DaemonPlace, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
+        to place: DaemonAddress, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) async throws(ClientError) -> Client {
         let (port, core, executor, shared) = try startThread(place, options, isForked)
         do throws(ClientError) {
@@ -92,7 +92,7 @@ public final class Client: Sendable {
     }
 
     private static func startThread(
-        _ place: DaemonPlace, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
+        _ place: DaemonAddress, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
     ) throws(ClientError) -> (ActionPort, Confined<LoopClient>, any TaskExecutor, SharedState) {
         let loop: EventLoop
         do throws(LoopError) {

@@ -132,7 +132,7 @@ extension Following {
         for subscription in subscriptions where isMeant(subscription.path) {
             remove(subscription, because: error)
         }
-        effects.ended += inquiries.take(where: isMeant).map { ($0.sink, error) }
+        effects.ended += inquiries.dismiss(where: isMeant).map { ($0.sink, error) }
     }
 
     /// Restarts a slice with a snapshot; returns false if a snapshot was requested already.
@@ -142,13 +142,12 @@ extension Following {
         want(subscription)
         return true
     }
-}
 
-// MARK: - Types
-extension Following {
+    // MARK: Types
+
     /// Learns the daemon's types at `path` for `sink`, which then follows the slice.
     mutating func inquire(_ path: String, _ sink: any SliceSink, wasLive: Bool = false) {
-        inquiries.add(sink, at: path, wasLive: wasLive)
+        inquiries.enqueue(sink, at: path, wasLive: wasLive)
         if inquiries.ask(path) { effects.asked.append(path) }
     }
 

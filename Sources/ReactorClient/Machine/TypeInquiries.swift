@@ -28,7 +28,7 @@ struct TypeInquiries {
     }
 
     /// Makes a sink wait for the types at its path.
-    mutating func add(_ sink: any SliceSink, at path: String, wasLive: Bool) {
+    mutating func enqueue(_ sink: any SliceSink, at path: String, wasLive: Bool) {
         waiting.append(Waiting(path: path, sink: sink, wasLive: wasLive))
     }
 
@@ -43,7 +43,7 @@ struct TypeInquiries {
     /// Ends a question; returns the sinks that waited for its answer.
     mutating func conclude(_ path: String) -> [(sink: any SliceSink, wasLive: Bool)] {
         asked.remove(path)
-        return take { $0 == path }
+        return dismiss { $0 == path }
     }
 
     /// Handles a lost connection: its questions get no answer.
@@ -59,7 +59,7 @@ struct TypeInquiries {
     mutating func leave(_ sink: any SliceSink) { waiting.removeAll { $0.sink === sink } }
 
     /// Removes the sinks at the paths that `isMeant` accepts.
-    mutating func take(
+    mutating func dismiss(
         where isMeant: (String) -> Bool
     ) -> [(sink: any SliceSink, wasLive: Bool)] {
         let taken = waiting.filter { isMeant($0.path) }

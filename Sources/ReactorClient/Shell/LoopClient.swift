@@ -51,7 +51,7 @@ public final class LoopClient: TurnEnding {
     /// *Throws*: if the loop is closed, the journal cannot be opened, or the text is no name of a
     /// daemon.
     public init(
-        on loop: EventLoop, to place: DaemonPlace, options: ClientOptions = ClientOptions()
+        on loop: EventLoop, to place: DaemonAddress, options: ClientOptions = ClientOptions()
     ) throws(ClientError) {
         self.loop = loop
         candidates = try Self.candidates(place, options)
@@ -79,7 +79,7 @@ public final class LoopClient: TurnEnding {
     }
 
     private static func candidates(
-        _ place: DaemonPlace, _ options: ClientOptions
+        _ place: DaemonAddress, _ options: ClientOptions
     ) throws(ClientError) -> [Candidate] {
         switch place {
         case .socket(let path): return [Candidate(path: path, trust: trust(in: path, options))]

@@ -144,7 +144,7 @@ struct DefaultDataDirectory: Equatable {
     /// *Throws*: if the name of the daemon cannot be the name of a directory.
     init?(
         of daemon: String = DaemonConfig.defaultName, _ environment: [String: String], uid: UInt32
-    ) throws(DaemonError) {
+    ) throws(DaemonNameError) {
         func absolute(_ name: String) -> String? {
             environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
@@ -153,7 +153,7 @@ struct DefaultDataDirectory: Equatable {
             (path, origin) = (String(state), "$STATE_DIRECTORY")
             return
         }
-        let name = try DaemonName.of(daemon).text
+        let name = try DaemonName(daemon).text
         if uid == 0 {
             (path, origin) = ("/var/lib/\(name)", "the default for root")
         } else if let state = absolute("XDG_STATE_HOME") {
@@ -163,18 +163,5 @@ struct DefaultDataDirectory: Equatable {
         } else {
             return nil
         }
-    }
-
-    /// The configured path, or else the default one.
-    ///
-    /// *Throws*: if there is none, or the name of the daemon cannot be the name of a directory.
-    static func path(
-        _ configured: String?, of daemon: String, _ environment: [String: String], uid: UInt32
-    ) throws(DaemonError) -> String {
-        if let configured { return configured }
-        guard let directory = try Self(of: daemon, environment, uid: uid) else {
-            throw .noDataDirectory
-        }
-        return directory.path
     }
 }

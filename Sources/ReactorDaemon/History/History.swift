@@ -43,7 +43,7 @@ final class History {
         environment: [String: String], uid: UInt32, _ logger: Logger,
         interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
-        let path = try DefaultDataDirectory.path(
+        let path = try Self.path(
             config.directory, of: daemon, environment, uid: uid)
         self.config = config
         self.logger = logger
@@ -60,6 +60,23 @@ final class History {
             throw .journal(error)
         }
         log(opening)
+    }
+
+    /// The configured path of the data, or else the default one of the daemon.
+    ///
+    /// *Throws*: if there is none, or the name of the daemon cannot be the name of a directory.
+    static func path(
+        _ configured: String?, of daemon: String, _ environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> String {
+        if let configured { return configured }
+        let directory: DefaultDataDirectory?
+        do throws(DaemonNameError) {
+            directory = try DefaultDataDirectory(of: daemon, environment, uid: uid)
+        } catch {
+            throw .name(error)
+        }
+        guard let directory else { throw .noDataDirectory }
+        return directory.path
     }
 
     private func makeWords() -> SharedWords? {

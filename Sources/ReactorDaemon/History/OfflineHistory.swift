@@ -33,7 +33,7 @@ package struct OfflineHistory {
         guard var data = config.data ?? directory.map({ _ in DataConfig() }) else {
             throw .past("\(config.file) has no `data:`: such a daemon keeps no history")
         }
-        let path = try DefaultDataDirectory.path(
+        let path = try History.path(
             directory ?? data.directory, of: config.name, environment, uid: uid)
         isChosen = directory ?? data.directory == nil
         data.directory = path

@@ -47,9 +47,13 @@ extension DaemonConfig {
     ) throws(DaemonError) -> [(String, String)] {
         guard let data else { return [("kept", "in memory, until the daemon ends")] }
         if let directory = data.directory { return data.rows(directory: directory) }
-        guard let fallback = try DefaultDataDirectory(of: name, environment, uid: uid) else {
-            throw .noDataDirectory
+        let fallback: DefaultDataDirectory?
+        do throws(DaemonNameError) {
+            fallback = try DefaultDataDirectory(of: name, environment, uid: uid)
+        } catch {
+            throw .name(error)
         }
+        guard let fallback else { throw .noDataDirectory }
         return data.rows(directory: "\(fallback.path) (\(fallback.origin))")
     }
 

@@ -69,24 +69,18 @@ extension BoundSocket {
     ) throws(DaemonError) -> SocketCandidate {
         // The environment may name a path for a daemon whose name makes none.
         let isNamed = SocketCandidates.named(in: environment) != nil
-        let name: DaemonName = if isNamed { .reactord } else { try .of(daemon) }
+        let name: DaemonName
+        do throws(DaemonNameError) {
+            name = if isNamed { .reactord } else { try DaemonName(daemon) }
+        } catch {
+            throw .name(error)
+        }
         do throws(SocketPathError) {
             return try SocketCandidates.forDaemon(name, environment: environment, uid: uid) {
                 FileSystem.isOwned($0, by: uid)
             }
         } catch {
             throw .socketPath(error)
-        }
-    }
-}
-
-extension DaemonName {
-    /// Checks the name of the daemon, from which default paths are made.
-    static func of(_ text: String) throws(DaemonError) -> DaemonName {
-        do throws(DaemonNameError) {
-            return try DaemonName(text)
-        } catch {
-            throw .name(error)
         }
     }
 }

@@ -29,8 +29,9 @@ struct AnswerSource {
     /// The types at a path of a node.
     func types(at path: String) throws(Refusal) -> NodeTypes {
         let (node, field) = try finder.find(path)
-        guard field.isEmpty else { throw finder.missing(path, node, field) }
-        return node.mirroredTypes
+        if field.isEmpty { return node.mirroredTypes }
+        if node.isCollection { throw finder.missing(path, node, field) }
+        throw Refusal(.path, "\(path) is inside a state: ask for the types of \(node.path)")
     }
 
     /// Captures what an answer about the tree is encoded from, as of now.

@@ -58,26 +58,29 @@ struct Dial {
     func transform(state: Transform<State>) -> Transform<State> { states(state) }
 }
 
-/// A gauge of another program: the state is the same, the mutations differ.
-@Reactor
-struct OtherGauge {
-    enum Action: Equatable, Sendable { case set(Int) }
-    enum Mutation: Equatable, Sendable { case moved(by: Int) }
-    struct State: Equatable, Sendable { var value = 0 }
+/// Versions of the gauge, which have its name.
+enum OtherVersion {
+    /// A gauge of another program: the state is the same, the mutations differ.
+    @Reactor
+    struct Gauge {
+        enum Action: Equatable, Sendable { case set(Int) }
+        enum Mutation: Equatable, Sendable { case moved(by: Int) }
+        struct State: Equatable, Sendable { var value = 0 }
 
-    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
-        switch action {
-        case .set(let value): [.moved(by: value - state.value)]
+        func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+            switch action {
+            case .set(let value): [.moved(by: value - state.value)]
+            }
         }
-    }
 
-    func reduce(state: inout State, mutation: Mutation) {
-        switch mutation {
-        case .moved(let amount): state.value += amount
+        func reduce(state: inout State, mutation: Mutation) {
+            switch mutation {
+            case .moved(let amount): state.value += amount
+            }
         }
-    }
 
-    func transform(state: Transform<State>) -> Transform<State> {
-        state.map { State(value: $0.value + 1) }
+        func transform(state: Transform<State>) -> Transform<State> {
+            state.map { State(value: $0.value + 1) }
+        }
     }
 }

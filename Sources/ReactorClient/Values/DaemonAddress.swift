@@ -1,5 +1,5 @@
 /// Where a client looks for its daemon.
-public enum DaemonPlace: Sendable, Hashable {
+public enum DaemonAddress: Sendable, Hashable {
     /// At this path of a socket, and nowhere else.
     case socket(String)
     /// At the default paths of the daemon of this name: the name of its executable, unless its
@@ -11,5 +11,5 @@ public enum DaemonPlace: Sendable, Hashable {
     case daemon(String)
 
     /// The default paths of `reactord`.
-    static let reactord = DaemonPlace.daemon("reactord")
+    static let reactord = DaemonAddress.daemon("reactord")
 }

@@ -179,6 +179,16 @@ let package = Package(
             name: "tracker",
             dependencies: ["TrackerExample", "ReactorClient", "ReactorCore", argumentParser],
             path: "Sources/Examples/Tracker/tracker", swiftSettings: strict),
+        .target(
+            name: "DeployExample", dependencies: ["ReactorCore"],
+            path: "Sources/Examples/Deploy/DeployExample", swiftSettings: strict),
+        .executableTarget(
+            name: "deploy-daemon", dependencies: ["DeployExample", "ReactorDaemonCommand"],
+            path: "Sources/Examples/Deploy/deploy-daemon", swiftSettings: strict),
+        .executableTarget(
+            name: "deploy",
+            dependencies: ["DeployExample", "ReactorClient", "ReactorCore", argumentParser],
+            path: "Sources/Examples/Deploy/deploy", swiftSettings: strict),
 
         // Programs that several test targets start.
         .target(name: "TestPrograms", path: "Tests/TestPrograms", swiftSettings: strict),
@@ -279,8 +289,9 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "LoginExample", "TrackerExample", "ReactorClient", "ReactorCore", "TestPrograms",
-                "login-daemon", "login-demo", "tracker", "tracker-daemon", "reactorctl",
+                "DeployExample", "LoginExample", "TrackerExample", "ReactorClient", "ReactorCore",
+                "ReactorTesting", "TestPrograms", "deploy", "deploy-daemon", "login-daemon",
+                "login-demo", "tracker", "tracker-daemon", "reactorctl",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -137,6 +137,18 @@ struct TestDaemonTests {
         #expect(mirror.state.numbers == [])
     }
 
+    @Test("time goes on over a restart: a plan comes at its time, and not a whole span later")
+    func planned() throws {
+        let daemon = TestDaemon(Workshop())
+        daemon.advance(by: .seconds(3_600))
+        _ = try daemon.connect().dispatch(Workshop.Action.open)
+        daemon.advance(by: .milliseconds(50))
+        try daemon.restart()
+        #expect(daemon.state(of: Workshop.self)?.numbers == [1])
+        daemon.advance(by: .milliseconds(10))
+        #expect(daemon.state(of: Workshop.self)?.numbers == [])
+    }
+
     @Test("the next version continues the history, and another reactor is refused")
     func upgraded() throws {
         let daemon = TestDaemon(Workshop())

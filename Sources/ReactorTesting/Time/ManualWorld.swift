@@ -21,9 +21,12 @@ public final class ManualWorld {
     package func environment() -> TreeEnvironment {
         let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
         self.inbox = inbox
+        // Plans of a history keep their times: a later tree does not count from its own start.
+        let clock = clock
         return TreeEnvironment(
             post: { inbox.post($0) }, spawn: TreeEnvironment.spawn(on: executor),
-            clock: TreeClock(clock), random: random)
+            clock: TreeClock(clock),
+            wallClock: { Int64(clamping: clock.now.nanoseconds / 1_000_000) }, random: random)
     }
 
     /// Runs effects and passes each job that they post to `perform`, until only the passing of

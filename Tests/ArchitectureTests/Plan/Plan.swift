@@ -144,6 +144,16 @@ enum Plan {
             "tracker", floor: 7, rooms: ["TrackerExample", "ReactorClient", "ReactorCore"],
             products: ["ArgumentParser"], system: ["Foundation"],
             tests: ["ExamplesTests"]),
+        Room(
+            "DeployExample", floor: 6, rooms: ["ReactorCore"], system: ["Foundation"],
+            tests: ["ExamplesTests"]),
+        Room(
+            "deploy-daemon", floor: 7, rooms: ["DeployExample", "ReactorDaemonCommand"],
+            system: ["Foundation"], tests: ["ExamplesTests"]),
+        Room(
+            "deploy", floor: 7, rooms: ["DeployExample", "ReactorClient", "ReactorCore"],
+            products: ["ArgumentParser"], system: ["Foundation"],
+            tests: ["ExamplesTests"]),
         // Programs that tests start; their files are beside the tests.
         Room("TestPrograms", floor: 0, tests: []),
         Room(

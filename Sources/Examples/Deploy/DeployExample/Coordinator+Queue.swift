@@ -1,0 +1,136 @@
+public import ReactorCore
+
+extension Coordinator {
+    /// Gives the longest waiting run to the longest waiting worker.
+    func assign(_ state: State, _ context: ReactorContext<Self>) -> Mutations<Mutation> {
+        let limits = context.state(of: $settings)
+        guard state.running.count < limits.runsMax, let run = state.waiting.first,
+            let worker = context.state(of: $workers).idle.first?.worker
+        else { return .none }
+        context.dispatch(.assign)
+        return Mutations(.started(run))
+            .sending(
+                .start(worker: worker, limits: limits),
+                to: $projects[run.project].$runs[run.number]
+            )
+            .sending(.give(run: run, to: worker), to: $workers)
+    }
+
+    /// Follows a run from one phase to the next.
+    func turned(
+        _ run: RunID, _ phase: RunPhase, _ context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        switch phase {
+        case .running, .deploying: return .none
+        case .waiting:
+            context.dispatch(.assign)
+            return [.queued(run)]
+        case .pausing:
+            context.dispatch(.assign)
+            return [.paused(run)]
+        case .succeeded, .failed, .cancelled:
+            context.dispatch(.assign)
+            let settings = context.state(of: $projects, run.project)?.settings.value
+            if phase == .succeeded, let next = settings?.next {
+                context.dispatch(.build(because: "after \(run)"), to: $projects[next])
+            }
+            return [.ended(run: run, phase: phase)]
+        }
+    }
+}
+
+// MARK: - Consequences
+extension Coordinator {
+    public func childrenChanged(
+        _ change: ChildrenChange, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        if let name = change.created(in: $projects) { return [.added(project: name)] }
+        if let name = change.removed(in: $projects) { return [.dropped(project: name)] }
+        return .none
+    }
+
+    public func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        [.noted("\(refusal.path): \(refusal.rejection.message)")]
+    }
+
+    /// Announces ended runs; the state has what is still to be announced, so that a failure or a
+    /// restart loses nothing.
+    public var sagas: [Saga<Self>] {
+        [
+            Saga("announce", restart: .backoff(most: .seconds(60))) { [hooks] saga in
+                while true {
+                    while let next = try await saga.select(\.announcements).first {
+                        try await hooks.announce(next)
+                        try await saga.put(.announced(next.run))
+                    }
+                    _ = try await saga.mutations.take { if case .ended = $0 { true } else { nil } }
+                }
+            }
+        ]
+    }
+}
+
+extension Coordinator.State {
+    /// Applies a change.
+    mutating func apply(_ mutation: Coordinator.Mutation) {
+        switch mutation {
+        case .added(let name): names = (names + [name]).sorted()
+        case .dropped(let name):
+            names.removeAll { $0 == name }
+            waiting.removeAll { $0.project == name }
+        case .queued(let run): waiting.append(run)
+        case .started(let run):
+            waiting.removeAll { $0 == run }
+            running.append(run)
+        case .paused(let run): running.removeAll { $0 == run }
+        case .ended(let run, let phase):
+            waiting.removeAll { $0 == run }
+            running.removeAll { $0 == run }
+            announcements.append(Announcement(run: run, phase: phase))
+            announcements.removeFirst(max(0, announcements.count - Coordinator.notesMax))
+        case .announced(let run): announcements.removeAll { $0.run == run }
+        case .noted(let text):
+            notes.append(text)
+            notes.removeFirst(max(0, notes.count - Coordinator.notesMax))
+        }
+    }
+}
+
+extension Rejection {
+    /// No project has this name.
+    static func noProject(_ name: String) -> Rejection {
+        Rejection(.notFound, "no project is called \(name): add it first")
+    }
+}
+
+extension String {
+    /// Rejects a text that is not a project's name: 1 to 40 letters, digits and hyphens.
+    func checkProjectName() throws(Rejection) {
+        let isName = allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }
+        guard isName, (1...40).contains(count) else {
+            throw Rejection("bad_name", "a project's name has 1 to 40 letters, digits and hyphens")
+        }
+    }
+}
+
+// MARK: - Paths
+extension Coordinator {
+    /// The path of the limits in a daemon.
+    public static let settingsPath = ReactorPath(Coordinator.self).child(\.$settings)
+    /// The path of the workers in a daemon.
+    public static let workersPath = ReactorPath(Coordinator.self).child(\.$workers)
+
+    /// The path of the project with this name in a daemon.
+    public static func path(of project: String) -> ReactorPath<Project> {
+        ReactorPath(Coordinator.self).child(\.$projects, project)
+    }
+}
+
+extension RunID {
+    /// The run's path in a daemon.
+    public var path: ReactorPath<Run> {
+        ReactorPath(Coordinator.self).child(\.$projects, project).child(\.$runs, number)
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import DeployExample
+import ReactorClient
+import ReactorCore
+
+/// `deploy dashboard`: shows the queue, the workers and the newest runs of a project, drawn again
+/// after each change.
+struct DashboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dashboard", abstract: "Show what runs, what waits, and for which limit.")
+
+    /// Maximum number of shown runs of a project.
+    private static let shownRunsMax = 10
+
+    @OptionGroup var connection: DeployConnection
+    @Argument(help: "A project whose newest runs are shown as well.") var project: String?
+
+    func run() async throws {
+        let client = try await connection.client()
+        let coordinator = try await client.mirror(Coordinator.self, at: "/")
+        let settings = try await client.mirror(Coordinator.settingsPath)
+        let workers = try await client.mirror(Coordinator.workersPath)
+        var newest: CollectionView<Int, Run>?
+        if let project {
+            _ = try await connection.project(project)
+            let runs = try await client.collection(\.$runs, of: Coordinator.path(of: project))
+            newest = runs.first(Self.shownRunsMax) { $0.key > $1.key }
+        }
+        await rerunningOnChange {
+            let dashboard = Dashboard(
+                queue: coordinator.state, runsMax: settings.runsMax, workers: workers.state,
+                runs: newest?.elements ?? [])
+            StandardOutput.write(dashboard.text)
+        }
+    }
+}
+
+/// The content of a dashboard, and its text.
+struct Dashboard {
+    let queue: Coordinator.State
+    /// Maximum number of runs at the same time.
+    let runsMax: Int
+    let workers: Workers.State
+    let runs: [KeyedState<Int, Run.State>]
+
+    /// The lines, with an empty one at the end.
+    var text: String {
+        let head =
+            "\(queue.running.count) of \(runsMax) running, \(queue.waiting.count) waiting, "
+            + "\(workers.idle.count) of \(workers.names.count) workers idle"
+        let list =
+            queue.running.map { "  running \($0)" } + queue.waiting.map { "  waiting \($0)" }
+        let detail = runs.map { run in
+            "  \(run.key) \(run.phase)\(run.worker.map { " by \($0.name)" } ?? "")"
+        }
+        return ([head] + list + detail + queue.notes.suffix(3).map { "  note: \($0)" })
+            .joined(separator: "\n") + "\n"
+    }
+}

@@ -35,7 +35,7 @@ extension Tree {
     }
 
     private func takeSchema(of node: AnyNode) -> KeptSchema? {
-        schemas.take(type(of: node), node.ownSchema)
+        schemas.take(type(of: node), KeptSchema(node))
     }
 
     /// All nodes except keyed children and the nodes below them; parents before children.

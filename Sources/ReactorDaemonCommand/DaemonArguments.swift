@@ -28,11 +28,12 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 the name \(Program.name): `reactorctl tree --daemon \(Program.name)`.
 
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
-                named in the log and abandoned), or --check found no problem; 64 wrong usage; 65 \
-                the configuration cannot be used; 69 the socket, the data directory or another \
-                resource of the system is not available; 73 the directory to be created exists; 74 \
-                the disk failed, and all acknowledged actions are durable; 78 the daemon cannot \
-                continue from the content of the data directory.
+                named in the log and abandoned), or --check found that a start would succeed; 64 \
+                wrong usage; 65 the configuration cannot be used; 69 the socket, the data directory \
+                or another resource of the system is not available; 73 the directory to be created \
+                exists; 74 the disk failed, and all acknowledged actions are durable; 78 the daemon \
+                cannot continue from the content of the data directory: --check prints each \
+                difference between the history and the program, with the remedy.
                 """,
             version: Program.version,
             subcommands: [
@@ -64,7 +65,9 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         guard settings.data != nil else { return }
         let history = try OfflineHistory(
             of: settings, environment: ProcessEnvironment.environment, uid: geteuid())
-        try DaemonOutput<Program>.write(["start"] + history.forecast(of: root).map { "  " + $0 })
+        let forecast = try history.forecast(of: root)
+        try DaemonOutput<Program>.write(["start"] + forecast.lines.map { "  " + $0 })
+        if let refusal = forecast.refusal { throw refusal }
     }
 
     private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {

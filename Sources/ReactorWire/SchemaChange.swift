@@ -1,5 +1,6 @@
 /// A difference between the schema of stored values and the schema of today's type, with its
 /// meaning for a reader of the stored values.
+@MemberwiseInit
 package struct SchemaChange: Equatable, Sendable {
     /// What the author has to do.
     package enum Verdict: Equatable, Sendable {

@@ -2,14 +2,23 @@ import Foundation
 import ReactorCore
 import ReactorDaemonCommand
 
-/// A daemon for the tests of the replay. The environment variable `FICKLE_SURCHARGE` is added to
-/// every `reduce`, as if the author had changed the reactor.
+/// A daemon for the tests of histories whose reactors have changed.
+///
+/// The environment variable `FICKLE_SURCHARGE` is added to every `reduce`, as if the author had
+/// changed the reactor; `FICKLE_TYPES` names a later version of the reactor's types.
 @main
 struct FickleDaemon: DaemonCommand {
     static let abstract = "Counts, and not always in the same way."
     static var reactors: DaemonReactors {
-        let surcharge = ProcessInfo.processInfo.environment["FICKLE_SURCHARGE"] ?? "0"
-        return .root(Fickle(surcharge: Int(surcharge) ?? 0))
+        let environment = ProcessInfo.processInfo.environment
+        return switch environment["FICKLE_TYPES"] {
+        case "renamed": .root(Renamed.Fickle())
+        case "aliased": .root(Aliased.Fickle())
+        case "retyped": .root(Retyped.Fickle())
+        case "unplanned": .root(Unplanned.Fickle())
+        case "other": .root(Steady())
+        default: .root(Fickle(surcharge: Int(environment["FICKLE_SURCHARGE"] ?? "0") ?? 0))
+        }
     }
 }
 
@@ -19,6 +28,10 @@ struct Fickle {
     enum Action: Equatable {
         /// Adds `by`.
         case add(by: Int)
+        /// Adds `by` in an hour.
+        case plan(by: Int)
+        /// Adds `by`; planned.
+        case remind(by: Int)
     }
 
     enum Mutation: Equatable {
@@ -37,7 +50,10 @@ struct Fickle {
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
-        case .add(let amount): Mutations(.added(by: amount))
+        case .add(let amount), .remind(let amount): Mutations(.added(by: amount))
+        case .plan(let amount):
+            Mutations.none.scheduling(
+                "later", after: .seconds(3_600), Action.remind(by: amount))
         }
     }
 

@@ -73,6 +73,7 @@ struct DivergenceTests {
     @Test("J70: the start is refused with path and sequence; rebaseline accepts it in a new epoch")
     func refused() async throws {
         let (probed, count) = try await makeHistory()
+        let files = try home.dataFiles()
         let refused = try await DaemonProcess.run(
             Self.program, config: config, environment: Self.changed, in: home)
         #expect(refused.ending == .exited(78))
@@ -80,6 +81,12 @@ struct DivergenceTests {
         #expect(refused.log.contains(reason), "\(refused.log)")
         #expect(refused.log.contains("`reactord rebaseline` starts from the replayed state"))
         #expect(!refused.log.contains("ready"))
+        #expect(try home.dataFiles() == files)
+        let checked = try await DaemonProcess.run(
+            Self.program, config: config, arguments: ["--check"], environment: Self.changed,
+            in: home)
+        #expect(checked.ending == .exited(78) && checked.output.contains("is refused: " + reason))
+        #expect(try home.dataFiles() == files)
         // The refused start has changed nothing, so the unchanged reactors continue.
         let before = try await start()
         #expect(try await before("get", "/count").output == "\(count)\n")

@@ -9,17 +9,17 @@ struct JournalFormatTests {
         let rig = try JournalRig.closed(3)
         try rig.forgetCaches()
         var bytes = rig.bytes(of: JournalFile.name)
-        bytes[63] = 2
+        bytes[63] = 3
         try rig.set(JournalFile.name, to: bytes)
         let names = try rig.directory().names()
         let file = rig.path + "/" + JournalFile.name
         #expect(
-            failure { _ = try rig.open() } == .newerFormat(file: file, format: 2, known: 1))
+            failure { _ = try rig.open() } == .newerFormat(file: file, format: 3, known: 2))
         #expect(rig.bytes(of: JournalFile.name) == bytes)
         #expect(try rig.directory().names() == names)
         #expect(
             failure { _ = try JournalReader(rig.directory()) }
-                == .newerFormat(file: file, format: 2, known: 1))
+                == .newerFormat(file: file, format: 3, known: 2))
         #expect(rig.bytes(of: JournalFile.name) == bytes)
     }
 
@@ -57,13 +57,13 @@ struct JournalFormatTests {
         let rows = try rig.rows()
         let upgrade = JournalUpgrade()
         try upgrade.run { try upgrade.prepare(rig) }
-        #expect(upgrade.takenSteps == [2, 3])
+        #expect(upgrade.takenSteps == [3, 4])
         #expect(try upgrade.run { try rig.rows() } == rows)
         let dump = try upgrade.run { try upgrade.dump(rig) }
-        #expect(dump.first == "format 3" && dump.count == 11)
+        #expect(dump.first == "format 4" && dump.count == 11)
         #expect(dump.last?.hasPrefix("10 noted 10 19 ") ?? false, "\(dump)")
         try upgrade.run { try upgrade.prepare(rig) }
-        #expect(upgrade.takenSteps == [2, 3])
+        #expect(upgrade.takenSteps == [3, 4])
         #expect(try upgrade.run { try upgrade.dump(rig) } == dump)
         try upgrade.run {
             let journal = try rig.open()
@@ -73,7 +73,7 @@ struct JournalFormatTests {
         }
         let file = rig.path + "/" + JournalFile.name
         #expect(
-            failure { _ = try rig.open() } == .newerFormat(file: file, format: 3, known: 1))
+            failure { _ = try rig.open() } == .newerFormat(file: file, format: 4, known: 2))
     }
 
     @Test("J69: completed steps are stored in the table that older programs read")
@@ -92,14 +92,14 @@ struct JournalFormatTests {
             return steps
         }
         let table = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"
-        #expect(try steps() == [table, "1"])
+        #expect(try steps() == [table, "1", "2"])
         try upgrade.run { try upgrade.prepare(rig) }
-        #expect(try steps() == [table, "1", "2", "3"])
+        #expect(try steps() == [table, "1", "2", "3", "4"])
     }
 
     @Test(
         "J69: an upgrade interrupted at any step is repeated with the same result",
-        arguments: [2, 3])
+        arguments: [3, 4])
     func cutUpgrade(cutStep: Int) throws {
         let rig = try JournalRig.closed(10)
         let rows = try rig.rows()
@@ -110,15 +110,15 @@ struct JournalFormatTests {
         let expected = try whole.run { try whole.dump(twin) }
         let cut = JournalUpgrade(cutIn: cutStep, copying: rig.path, to: image.path)
         #expect(failure { try cut.run { try cut.prepare(rig) } } != nil)
-        #expect(cut.takenSteps == Array(2..<cutStep))
-        if cutStep == 2 {
+        #expect(cut.takenSteps == Array(3..<cutStep))
+        if cutStep == 3 {
             #expect(try rig.rows() == rows, "nothing of the half step is there")
         }
         // A process may end in the middle, without time to roll back.
         for half in [rig, image] {
             let again = JournalUpgrade()
             try again.run { try again.prepare(half) }
-            #expect(again.takenSteps == Array(cutStep...3))
+            #expect(again.takenSteps == Array(cutStep...4))
             #expect(try again.run { try again.dump(half) } == expected)
             #expect(try again.run { try half.rows() } == rows)
         }

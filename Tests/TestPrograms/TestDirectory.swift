@@ -26,6 +26,18 @@ package final class TestDirectory: Sendable {
         return path
     }
 
+    /// The bytes of every file of the data directory `name`, except those without data: the lock,
+    /// which has the number of the last process, SQLite's index of the log, and an empty log.
+    package func dataFiles(_ name: String = "data") throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        for file in try FileManager.default.contentsOfDirectory(atPath: path(name))
+        where file != "journal.lock" && !file.hasSuffix("-shm") {
+            files[file] = try [UInt8](Data(contentsOf: URL(filePath: path(name) + "/" + file)))
+        }
+        if files["journal.sqlite-wal"]?.isEmpty ?? false { files["journal.sqlite-wal"] = nil }
+        return files
+    }
+
     /// The content of the file `name`; empty if there is none.
     package func read(_ name: String) -> String {
         (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""

@@ -152,8 +152,10 @@ public class AnyNode {
     package var describedName: String { reactorName }
     /// Name and fingerprint of the reactor.
     var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
-    /// The schemas of the reactor's types; `nil` for a collection, which has no values.
-    package var ownSchema: KeptSchema? { nil }
+    /// The schema of the reactor's stored values of a kind; `nil` for a collection, which has none.
+    package func ownSchema(of kind: HistoryKind) -> WireSchema? { nil }
+    /// The author's version of the reactor's types.
+    package var ownVersion: UInt32 { 0 }
     /// Earlier names of the reactor's type.
     var formerNames: [String] { [] }
     /// The reactor's documentation, for clients that list it.
@@ -431,6 +433,18 @@ extension AnyNode {
 // MARK: - Sizes
 extension AnyNode: MeasuredState {
     var measuredParts: [any MeasuredState] { children.values.filter { !$0.isDerived } }
+}
+
+extension KeptSchema {
+    /// The schemas of the node's types, in which its values are written; `nil` for a collection.
+    init?(_ node: AnyNode) {
+        guard let state = node.ownSchema(of: .state), let mutation = node.ownSchema(of: .mutation),
+            let action = node.ownSchema(of: .action)
+        else { return nil }
+        self.init(
+            reactor: node.reactorName, fingerprint: node.fingerprint, version: node.ownVersion,
+            state: state, mutation: mutation, action: action)
+    }
 }
 
 extension NodeRecord {

@@ -28,12 +28,15 @@ public final class Node<R: Reactor>: AnyNode {
     package override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
     override var form: ReactorForm { R.form }
-    package override var ownSchema: KeptSchema? {
-        // A planned action may be one that clients cannot send.
-        KeptSchema(
-            reactor: form.name, fingerprint: form.fingerprint, version: R.version,
-            state: R.State.wireSchema, mutation: R.Mutation.wireSchema, action: R.Action.wireSchema)
+    package override func ownSchema(of kind: HistoryKind) -> WireSchema? {
+        switch kind {
+        case .state: R.State.wireSchema
+        case .mutation: R.Mutation.wireSchema
+        // With the cases that clients cannot send: a planned action may be one.
+        case .action: R.Action.wireSchema
+        }
     }
+    package override var ownVersion: UInt32 { R.version }
     override var formerNames: [String] { R.formerNames }
     package override var documentation: String { R.documentation }
     package override var actionSchema: WireSchema {

@@ -35,7 +35,7 @@ extension Tree {
     }
 
     private func takeSchema(of node: AnyNode) -> KeptSchema? {
-        schemas.take(type(of: node), node.ownSchema)
+        schemas.take(type(of: node), KeptSchema(node))
     }
 
     /// All nodes except derived values, keyed children and the nodes below these; parents before

@@ -14,7 +14,9 @@ extension TreeRecovery {
         // The id stays in use, even if the task's node no longer exists.
         tree.tasks.skip(to: fact.id)
         if case .done = fact { return tree.tasks.restore(fact) }
-        if node(fact.node) != nil { tree.tasks.restore(fact) }
+        guard let node = node(fact.node) else { return }
+        tree.tasks.restore(fact)
+        if case .timer = fact { recordPlan(fact.id, of: node) }
     }
 
     /// Checks that today's reactors can perform every pending task, so that it does not fail when
@@ -26,34 +28,36 @@ extension TreeRecovery {
             guard let node = tree.node(fact.node) else { continue }
             switch fact {
             case .timer(
-                let number, let name, let id, let planned, let span, let period, let catchUp,
-                let action):
-                let read = try check(action, named: name, of: node)
+                let number, let name, let id, let due, let span, let period, let catchUp, let action
+            ):
+                let read: WireEmbedded
+                do throws(WireError) {
+                    read = try node.readKept(action)
+                    survey?.record(action, due: due, of: node, kept: keptSchema(ofTask: id))
+                } catch {
+                    let refusal = RecoveryError.unreadable(
+                        path: node.path.description,
+                        what: "the planned action \(name.quoted()) of \(node.reactorName)", error)
+                    guard let survey else { throw refusal }
+                    survey.record(
+                        action, due: due, of: node, kept: keptSchema(ofTask: id), refusal)
+                    continue
+                }
                 guard read != action else { continue }
                 tree.tasks.restore(
                     .timer(
-                        node: number, name: name, id: id, planned: planned, span: span,
-                        period: period, catchUp: catchUp, action: read))
+                        node: number, name: name, id: id, planned: due, span: span, period: period,
+                        catchUp: catchUp, action: read))
             case .effect(_, let name, let id, let payload):
                 guard !node.performs(DurableTask(name: name, id: id, payload: payload)) else {
                     continue
                 }
-                throw .unperformed(
+                let refusal = RecoveryError.unperformed(
                     path: node.path.description, reactor: node.reactorName, task: name)
+                guard let survey else { throw refusal }
+                survey.record(refusal)
             case .done: break
             }
-        }
-    }
-
-    private func check(
-        _ action: WireEmbedded, named name: String, of node: AnyNode
-    ) throws(RecoveryError) -> WireEmbedded {
-        do throws(WireError) {
-            return try node.readKept(action)
-        } catch {
-            throw .unreadable(
-                path: node.path.description,
-                what: "the planned action \(name.quoted()) of \(node.reactorName)", error)
         }
     }
 }

@@ -26,8 +26,9 @@ package final class TreeRecovery {
     private var lastNumber: UInt32 = 0
     /// The last probe, until its sums are read.
     private var held: HeldProbe?
-    /// The form in which the history has a node's values at this point, where it is not today's.
-    private var olderForms: [UInt32: ReactorForm] = [:]
+    private var forms = KeptForms()
+    /// Collects what would end the replay; nil to end it.
+    private(set) var survey: RecoverySurvey?
 
     /// Recovers `tree`, which has just been made. The tree may lack the nodes at and below the
     /// paths of `dropped`.
@@ -41,9 +42,21 @@ package final class TreeRecovery {
     /// Continues the effect numbers of `former`, so that its late emissions match no new effect.
     package func succeed(_ former: Tree) { tree.effects.succeed(former.effects) }
 
+    /// Collects differences from now on instead of ending the replay at the first. The tree is then
+    /// not that of the history: no daemon may serve it.
+    package func beginSurvey() -> RecoverySurvey {
+        let survey = RecoverySurvey()
+        self.survey = survey
+        return survey
+    }
+
     /// The node with `number` in the history, if it still exists.
     package func node(_ number: UInt32) -> AnyNode? {
-        known[number].flatMap { $0.isGone ? nil : $0 }
+        // The root is known even where the history has another reactor there.
+        guard let node = known[number], !node.isGone, lost.isEmpty || lost[number] == nil else {
+            return nil
+        }
+        return node
     }
 
     /// Ends the replay: the tree continues the history from here.
@@ -94,9 +107,14 @@ package final class TreeRecovery {
     ) throws(RecoveryError) {
         lastNumber = max(lastNumber, number)
         let isDropped = dropped.contains { path.components.starts(with: $0.components) }
-        guard isDropped else {
-            guard let other else { throw .missing(path: path.description) }
-            throw .another(path: path.description, kept: reactor, now: other.reactorName)
+        if !isDropped {
+            let refusal =
+                other.map {
+                    RecoveryError.another(
+                        path: path.description, kept: reactor, now: $0.reactorName)
+                } ?? .missing(path: path.description)
+            guard let survey else { throw refusal }
+            survey.record(refusal, at: path)
         }
         lost[number] = path
     }
@@ -112,8 +130,17 @@ extension TreeRecovery {
     /// The schemas in which the history has the node's values at this point; `nil` where it does
     /// not record them.
     package func keptSchema(of node: AnyNode) -> KeptSchema? {
-        let form = olderForms[node.number] ?? node.form
+        let form = forms.form(of: node)
         return tree.schemas.find(form.name, form.fingerprint)
+    }
+
+    /// The schemas of its reactor under which the task `id` was planned; `nil` where the history
+    /// does not record them.
+    package func keptSchema(ofTask id: UInt64) -> KeptSchema? { forms.schema(ofTask: id) }
+
+    /// Records the schemas under which `node` plans the task `id`.
+    func recordPlan(_ id: UInt64, of node: AnyNode) {
+        forms.plan(id, keptSchema(of: node)) { tree.tasks.facts }
     }
 
     /// Assigns the numbers that static nodes have from this row on, and the recorded states of
@@ -143,8 +170,8 @@ extension TreeRecovery {
 
     private func keep(_ node: AnyNode, as reactor: String, _ fingerprint: UInt64) {
         node.keep(as: reactor, fingerprint)
-        olderForms[node.number] =
-            node.isKept ? nil : ReactorForm(name: reactor, fingerprint: fingerprint)
+        forms.set(node, ReactorForm(name: reactor, fingerprint: fingerprint))
+        if !node.isKept { survey?.compare(keptSchema(of: node), with: node) }
     }
 
     /// Stores the initial states of the nodes that the deltas of the same row create.
@@ -163,9 +190,12 @@ extension TreeRecovery {
     private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {
         do throws(WireError) {
             try node.restore(state.span)
+            survey?.recordRead(node)
         } catch {
-            throw .unreadable(
+            let refusal = RecoveryError.unreadable(
                 path: node.path.description, what: "the state of \(node.reactorName)", error)
+            guard let survey else { throw refusal }
+            survey.record(refusal, .state, of: node)
         }
     }
 
@@ -300,14 +330,16 @@ extension TreeRecovery {
             try Origin.skip(body, &cursor)
             if isStructural {
                 change = try StructuralChange.decode(body, &cursor)
-            } else {
+            } else if !(survey?.isUnknown(node) ?? false) {
                 try node.redo(body, &cursor)
                 node.touch(tree.turn)
             }
         } catch {
-            throw .unreadable(
+            let refusal = RecoveryError.unreadable(
                 path: node.path.description,
                 what: "a mutation of \(node.reactorName) at sequence \(header.number)", error)
+            guard let survey, !isStructural else { throw refusal }
+            survey.record(refusal, .mutation, of: node)
         }
         if let change { try restructure(node, change, at: header.number) }
     }
@@ -348,6 +380,8 @@ extension TreeRecovery {
             child.touch(tree.turn)
         case .remove(let key):
             guard let child = collection.children[key] else {
+                // The row that created it was skipped.
+                if lost.values.contains(collection.path.appending(key)) { return }
                 throw .damaged(
                     "sequence \(sequence) removes \(key) of \(collection.path), which is not there")
             }
@@ -364,7 +398,7 @@ extension TreeRecovery {
         // A long history may have had any number of removed nodes.
         tree.unlist(node)
         tree.forget(node)
-        olderForms[node.number] = nil
+        forms.forget(node)
     }
 
     private func replayLost(_ body: Span<UInt8>, at path: SlicePath) throws(RecoveryError) {
@@ -430,9 +464,11 @@ extension TreeRecovery {
             guard let probed else { continue }
             var writer = WireWriter()
             probed.encode(&writer)
-            guard writer.withBytes({ WireChecksum(of: $0).value }) == sum else {
-                throw .diverged(path: probed.path, sequence: held.sequence)
-            }
+            guard writer.withBytes({ WireChecksum(of: $0).value }) != sum else { continue }
+            let refusal = RecoveryError.diverged(path: probed.path, sequence: held.sequence)
+            guard let survey else { throw refusal }
+            // Where values are left out, states differ.
+            if survey.isComplete { survey.record(refusal) }
         }
     }
 

@@ -5,7 +5,7 @@
 /// is no reason to refuse the history. It is ``WireSchema/canonical``: stored values have no
 /// aliases, and no documentation.
 @WireCodable
-package struct KeptSchema: Equatable, Sendable {
+package struct KeptSchema: Hashable, Sendable {
     /// ``AnyNode/reactorName``.
     package var reactor: String
     /// ``AnyNode/fingerprint``, of state, mutation and version.
@@ -28,20 +28,13 @@ package struct KeptSchema: Equatable, Sendable {
 
     /// The schema of the reactor's stored values of a kind; `nil` if this program cannot read it.
     package func schema(of kind: HistoryKind) -> WireSchema? {
-        try? WireSchema(wireBytes: bytes(of: kind).span)
-    }
-
-    /// Whether both have the same schema of a kind.
-    package func isEqual(to other: KeptSchema, in kind: HistoryKind) -> Bool {
-        bytes(of: kind) == other.bytes(of: kind)
-    }
-
-    private func bytes(of kind: HistoryKind) -> [UInt8] {
-        switch kind {
-        case .state: state
-        case .mutation: mutation
-        case .action: action
-        }
+        let bytes =
+            switch kind {
+            case .state: state
+            case .mutation: mutation
+            case .action: action
+            }
+        return try? WireSchema(wireBytes: bytes.span)
     }
 }
 

@@ -54,7 +54,6 @@ final class History {
             if config.directory == nil { Self.makeParents(of: path) }
             directory = try DataDirectory(at: path)
             opening = try SQLiteJournal.prepare(directory)
-            try SnapshotStore(directory).removeOrphans()
             position = try JournalReader(directory).position
         } catch {
             throw .journal(error)
@@ -138,6 +137,21 @@ final class History {
                 epoch: isNew ? epoch : position.epoch, sequence: position.sequence)
         } catch {
             throw .recovery(error, place: directory.path)
+        }
+    }
+
+    /// Opens the journal for writing after ``position``, once everything was read: until then,
+    /// nothing in the directory has changed except the lock's text.
+    func openJournal(
+        durability: JournalDurability,
+        deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) throws(DaemonError) -> SQLiteJournal {
+        do throws(JournalError) {
+            try SnapshotStore(directory).removeOrphans()
+            return try SQLiteJournal(
+                directory, durability: durability, after: position, deliver: deliver)
+        } catch {
+            throw .journal(error)
         }
     }
 

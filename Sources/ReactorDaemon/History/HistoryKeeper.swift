@@ -37,13 +37,8 @@ final class HistoryKeeper {
         logger = history.logger
         fresh = FreshRows(byteCount: history.replayedByteCount)
         reserve = DiskReserve(in: directory, byteCount: config.reserveBytes)
-        do throws(JournalError) {
-            journal = try SQLiteJournal(
-                directory, durability: config.durability, after: history.position,
-                deliver: { [loop] job in _ = loop.post(job) })
-        } catch {
-            throw .journal(error)
-        }
+        journal = try history.openJournal(
+            durability: config.durability, deliver: { [loop] job in _ = loop.post(job) })
         journal.onAlarm = { [unowned self] alarm in logger.warning("\(alarm)") }
         journal.onFailed = { [unowned self] failure in
             switch failure {

@@ -57,14 +57,16 @@ package struct OfflineHistory {
         }
     }
 
-    private func past(of root: some Reactor, at text: String?) throws(DaemonError) -> PastTree {
+    private func past(
+        of root: some Reactor, at text: String? = nil, surveys: Bool = false
+    ) throws(DaemonError) -> PastTree {
         do throws(PastError) {
             let directory = try PastTree.reading { () throws(JournalError) in
                 try DataDirectory(examining: path)
             }
             return try PastTree(
                 root, in: directory, at: try Self.revision(text, directory), limits: limits,
-                dropped: config.dropped)
+                dropped: config.dropped, surveys: surveys)
         } catch {
             throw error.daemonError
         }
@@ -91,13 +93,21 @@ package struct OfflineHistory {
 
 // MARK: - Forecast of a start
 extension OfflineHistory {
-    /// Describes what a start would do with the data, one fact per line.
+    /// Describes what a start would do with the data, and all differences between the history and
+    /// today's reactors.
     ///
-    /// *Throws*: the error that would end the start.
-    package func forecast(of root: some Reactor) throws(DaemonError) -> [String] {
+    /// *Throws*: what ends a start before it has read the history.
+    package func forecast(of root: some Reactor) throws(DaemonError) -> StartForecast {
+        if let line = try lineOfUnread() { return StartForecast(line) }
+        return StartForecast(try past(of: root, surveys: true), path: path, dropped: config.dropped)
+    }
+
+    /// The forecast of a start that reads no history; nil if there is one to read.
+    private func lineOfUnread() throws(DaemonError) -> String? {
         do throws(JournalError) {
             let report = try Self.examine(path)
             if let first = report.findings.first { throw first }
+            return nil
         } catch {
             switch error {
             case .unusableDirectory(_, .isMissing):
@@ -105,36 +115,16 @@ extension OfflineHistory {
                 guard isChosen || Self.isDirectory(above: path) else {
                     throw .journal(.unusableDirectory(path: path, .isWithoutParent))
                 }
-                return ["\(path) is created, and a history begins"]
+                return "\(path) is created, and a history begins"
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):
-                return ["\(path) is empty, and a history begins"]
+                return "\(path) is empty, and a history begins"
             case .inUse(_, let pid):
                 let holder = pid.map { " by pid \($0)" } ?? ""
-                return [
-                    "\(path) is in use\(holder): stop that daemon, or examine a backup, to see what a "
-                        + "start would do"
-                ]
+                return "\(path) is in use\(holder): stop that daemon, or examine a backup, to see "
+                    + "what a start would do"
             default: throw .journal(error)
             }
         }
-        let past = try past(of: root, at: nil)
-        var lines = ["continues from \(path)"]
-        lines += past.passedOver.map { "skips a snapshot: \($0)" }
-        lines.append(
-            past.snapshotNumber.map { "starts from the snapshot of row \($0)" }
-                ?? "starts from the first row")
-        let end =
-            past.revision.epoch == 0
-            ? "sequence \(past.revision.sequence), and begins a new epoch"
-            : "revision \(past.revision)"
-        lines.append("replays \(past.rowCount) rows, up to \(end)")
-        let lost = past.lostPaths
-        lines += past.newPaths.filter { !lost.contains($0) }.map { "\($0) is new" }
-        for path in lost {
-            let other = past.tree.node(at: path).map { ", and begins as \($0.reactorName)" }
-            lines.append("\(path) is dropped\(other ?? "")")
-        }
-        return lines
     }
 
     private static func isDirectory(above path: String) -> Bool {
@@ -251,14 +241,7 @@ extension OfflineHistory {
         let sequence = history.position.sequence
         let bell = Bell()
         let failure = Guarded<String?>(nil)
-        let journal: SQLiteJournal
-        do throws(JournalError) {
-            journal = try SQLiteJournal(
-                history.directory, durability: .strict, after: history.position,
-                deliver: { job in job() })
-        } catch {
-            throw .journal(error)
-        }
+        let journal = try history.openJournal(durability: .strict, deliver: { job in job() })
         journal.onAppended = { _ in bell.ring() }
         journal.onFailed = { found in
             switch found {

@@ -24,19 +24,24 @@ final class PastTree {
     var newPaths: [SlicePath] { recovery.newPaths }
     /// Paths of reactors in the history that no longer exist.
     var lostPaths: [SlicePath] { recovery.lostPaths }
+    /// The differences between the history and today's reactors, if they are collected.
+    let survey: RecoverySurvey?
     private let directory: DataDirectory
     private let recovery: Recovery
     private let isCancelled: () -> Bool
 
-    /// Restores `root` as of `target`, or as of the history's end.
+    /// Restores `root` as of `target`, or as of the history's end. With `surveys`, differences between
+    /// the history and the reactors are collected instead of thrown.
     init(
         _ root: some Reactor, in directory: DataDirectory, at target: Revision? = nil,
-        limits: ServerLimits, dropped: [SlicePath], isCancelled: @escaping () -> Bool = { false }
+        limits: ServerLimits, dropped: [SlicePath], surveys: Bool = false,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws(PastError) {
         self.directory = directory
         self.isCancelled = isCancelled
         tree = Tree(root, epoch: 0, recordsDeltas: false)
         recovery = Recovery(of: tree, limits: limits, dropped: dropped)
+        survey = surveys ? recovery.beginSurvey() : nil
         if target != nil { recovery.showOnly() }
         let snapshot = try choose(before: target)
         if let snapshot { try restore(snapshot) }

@@ -5,15 +5,13 @@ enum JournalFile {
     // The file gets its final name only when it is complete.
     private static let partialName = "journal.sqlite.partial"
 
-    /// Creates the journal of an empty directory, or checks and migrates the existing one.
+    /// Creates the journal of an empty directory, or checks the existing one, without changing it.
     static func prepare(
         in directory: DataDirectory, tuning: JournalTuning
     ) throws(JournalError) -> JournalOpening {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try directory.remove(partialName + suffix)
-        }
         guard try directory.byteCount(of: name) != nil else {
             try checkIsNew(directory)
+            try removePartial(in: directory)
             try make(
                 in: directory, instance: .random(at: tuning.now()), anchor: nil, tuning: tuning)
             return JournalOpening(
@@ -21,11 +19,23 @@ enum JournalFile {
         }
         try check(in: directory)
         let dropped = try checkLog(in: directory)
-        if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
         try checkReleased(in: directory, tuning)
         return JournalOpening(
             isNew: false, droppedByteCount: dropped,
             mayHaveLostTail: try isCut(in: directory, tuning))
+    }
+
+    /// Makes a checked journal ready for writing: removes what an interrupted creation left, and
+    /// migrates an older format.
+    static func complete(in directory: DataDirectory) throws(JournalError) {
+        try removePartial(in: directory)
+        if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
+    }
+
+    private static func removePartial(in directory: DataDirectory) throws(JournalError) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try directory.remove(partialName + suffix)
+        }
     }
 
     private static func isCut(

@@ -13,7 +13,7 @@ enum JournalSchema {
     @TaskLocal static var stepsToCome: [Step] = []
 
     /// All steps, in order. A released step is never changed; a new format is a new step.
-    private static var steps: [Step] { [makeTables] + stepsToCome }
+    private static var steps: [Step] { [makeTables, admitSchemas] + stepsToCome }
 
     /// Creates the tables or migrates older ones; continues after a crash in between. Each step is
     /// one transaction, which also sets the number of its format.
@@ -60,5 +60,11 @@ enum JournalSchema {
                 factBytes INTEGER);
             PRAGMA user_version = 1;
             """)
+    }
+
+    /// From this format on, rows record the schemas of values, which older programs cannot read.
+    @Sendable
+    private static func admitSchemas(_ db: SQLiteConnection) throws {
+        try db.execute("PRAGMA user_version = 2")
     }
 }

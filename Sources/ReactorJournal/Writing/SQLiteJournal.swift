@@ -38,14 +38,17 @@ package final class SQLiteJournal: Journal {
     private let upkeep: JournalUpkeep
     private var threads: [WorkThread] = []
 
-    /// Creates the journal of an empty directory, or checks and migrates the existing one. Call
-    /// before anything reads or writes the journal.
+    /// Creates the journal of an empty directory, or checks the existing one. Call before anything
+    /// reads or writes the journal.
+    ///
+    /// An existing journal is not changed: a start that is refused afterwards leaves it as it was.
     @discardableResult
     package static func prepare(_ directory: DataDirectory) throws(JournalError) -> JournalOpening {
         try JournalFile.prepare(in: directory, tuning: JournalTuning())
     }
 
-    /// Continues after `position`, the end of the recovery.
+    /// Continues after `position`, the end of the recovery. Migrates a journal of an older format,
+    /// once everything in it was read.
     package convenience init(
         _ directory: DataDirectory, durability: JournalDurability,
         after position: JournalPosition,
@@ -62,6 +65,7 @@ package final class SQLiteJournal: Journal {
         deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) throws(JournalError) {
         try directory.health.check()
+        try JournalFile.complete(in: directory)
         self.directory = directory
         owner = JournalOwnerState(after: position)
         let notifier = JournalNotifier(owner: Confined(owner), deliver: deliver)

@@ -48,6 +48,10 @@ package final class Recovery {
     /// restored are ignored.
     package func showOnly() { isOnlyShown = true }
 
+    /// Collects the differences between the history and today's reactors, instead of ending at the
+    /// first. No daemon may serve the tree.
+    package func beginSurvey() -> RecoverySurvey { nodes.beginSurvey() }
+
     /// Paths of reactors that the history does not have; valid once the recovery is finished.
     package var newPaths: [SlicePath] { nodes.newcomers.map(\.path) }
 

@@ -25,20 +25,22 @@ final class JournalUpgrade: Sendable {
         try JournalSchema.$stepsToCome.withValue([
             { [self] db in
                 try take(
-                    2, db, first: "ALTER TABLE batch ADD COLUMN note TEXT",
+                    3, db, first: "ALTER TABLE batch ADD COLUMN note TEXT",
                     then: "UPDATE batch SET note = coalesce(note, '') || 'noted ' || number")
             },
             { [self] db in
                 try take(
-                    3, db, first: "ALTER TABLE batch ADD COLUMN size INTEGER DEFAULT 0",
+                    4, db, first: "ALTER TABLE batch ADD COLUMN size INTEGER DEFAULT 0",
                     then: "UPDATE batch SET size = size + length(facts)")
             },
         ]) { try body() }
     }
 
-    /// Runs the first step of a start.
+    /// Runs the first steps of a start.
     func prepare(_ rig: JournalRig) throws {
-        _ = try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
+        let directory = try rig.directory()
+        _ = try JournalFile.prepare(in: directory, tuning: rig.tuning)
+        try JournalFile.complete(in: directory)
     }
 
     /// The format and all rows of the table, as text.

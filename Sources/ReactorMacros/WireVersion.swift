@@ -78,7 +78,9 @@ struct WireVersion {
             return false
         }
         if today < 1 { return refuse(value, "versionZero", "the first version is 1") }
-        guard let migrations, let steps = self.value(of: migrations).flatMap(steps) else { return true }
+        guard let migrations, let steps = self.value(of: migrations).flatMap(steps) else {
+            return true
+        }
         var expected = steps.first?.version ?? today
         for (number, node) in steps {
             if number >= today {

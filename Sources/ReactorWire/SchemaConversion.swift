@@ -44,6 +44,11 @@ package struct MigrationError: Error, Equatable, Sendable, CustomStringConvertib
     /// What is wrong, as a continuation of the type's name.
     package var reason: String
 
+    /// Makes an error about a place.
+    package init(path: [String] = [], type: String, reason: String) {
+        (self.path, self.type, self.reason) = (path, type, reason)
+    }
+
     package var description: String {
         let place = path.isEmpty ? "value" : path.map(\.printable).joined(separator: ".")
         return "\(place): \(type) \(reason)"
@@ -85,7 +90,7 @@ private struct Renaming {
     private var today: [Substring] = []
 
     init(from stored: WireSchema, to today: WireSchema) {
-        guard let stored = stored.typeName, let today = today.typeName else { return }
+        guard let stored = Self.name(of: stored), let today = Self.name(of: today) else { return }
         var old = stored.split(separator: ".")
         var new = today.split(separator: ".")
         while let last = old.last, last == new.last {
@@ -95,20 +100,18 @@ private struct Renaming {
         (self.stored, self.today) = (old, new)
     }
 
-    func callAsFunction(_ name: String) -> String? {
-        let parts = name.split(separator: ".")
-        guard stored != today, parts.starts(with: stored) else { return nil }
-        return (today + parts.dropFirst(stored.count)).joined(separator: ".")
-    }
-}
-
-extension WireSchema {
-    fileprivate var typeName: String? {
-        switch self {
+    private static func name(of schema: WireSchema) -> String? {
+        switch schema {
         case .record(let record): record.name
         case .choice(let choice): choice.name
         default: nil
         }
+    }
+
+    func callAsFunction(_ name: String) -> String? {
+        let parts = name.split(separator: ".")
+        guard stored != today, parts.starts(with: stored) else { return nil }
+        return (today + parts.dropFirst(stored.count)).joined(separator: ".")
     }
 }
 

@@ -1,33 +1,3 @@
-/// What the process knows of the type that a schema describes. It is part of neither the encoding
-/// nor the equality of schemas.
-package struct SchemaOrigin: Equatable, Sendable {
-    /// The steps of the type; none in a schema that was read.
-    fileprivate(set) var migrations = WireMigrations.none
-    /// The type's full name without generic arguments; empty for a type of version 1 without
-    /// former names.
-    fileprivate(set) var declaration = ""
-
-    package static func == (left: SchemaOrigin, right: SchemaOrigin) -> Bool { true }
-}
-
-extension SchemaOrigin {
-    init<Described: WireCodable>(of type: Described.Type) {
-        migrations = Described.wireMigrations
-        guard Described.wireVersion != 1 || !migrations.formerNames.isEmpty else { return }
-        declaration = withoutArguments(String(reflecting: type))
-    }
-}
-
-/// `Module.Box.Item` for `Module.Box<Swift.Int>.Item`.
-private func withoutArguments(_ name: String) -> String {
-    var depth = 0
-    return name.filter { character in
-        if character == "<" { depth += 1 }
-        defer { if character == ">" { depth -= 1 } }
-        return depth == 0
-    }
-}
-
 /// Today's types with the steps that lead to them, by the names in schemas.
 ///
 /// *Place*: made once for each type of reactor, from the schemas of its state, mutations and
@@ -48,17 +18,40 @@ package struct VersionedTypes: Sendable {
 
     /// Gathers all types in `schemas`, which were made in this process.
     package init(in schemas: [WireSchema]) {
-        for schema in schemas {
-            schema.forEachNamed { add(Entry(name: $0, version: $1, origin: $2)) }
-        }
+        for schema in schemas { add(schema) }
         for name in entries.keys.sorted() {
             guard let entry = entries[name] else { continue }
             for former in entry.origin.migrations.formerNames { add(former, of: name) }
         }
     }
 
-    /// Whether every type is of version 1.
-    package var areAllFirst: Bool { entries.values.allSatisfy { $0.version == 1 } }
+    /// The name of a type above version 1; `nil` if there is none.
+    package var firstWithVersion: String? {
+        entries.values.filter { $0.version > 1 }.map(\.name).min()
+    }
+
+    private mutating func add(_ schema: WireSchema) {
+        switch schema {
+        case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: break
+        case .optional(let inner), .array(let inner), .map(let inner): add(inner)
+        case .named(let named): add(named.schema)
+        case .record(let record):
+            add(Entry(name: record.name, version: record.version, origin: record.origin))
+            for field in record.fields { add(field.schema) }
+        case .choice(let choice):
+            add(Entry(name: choice.name, version: choice.version, origin: choice.origin))
+            for item in choice.cases { add(item.payload) }
+        }
+    }
+
+    private mutating func add(_ payload: WireSchema.Payload) {
+        switch payload {
+        case .none: break
+        case .single(let schema): add(schema)
+        case .tuple(let schemas): for schema in schemas { add(schema) }
+        case .record(let fields): for field in fields { add(field.schema) }
+        }
+    }
 
     private mutating func add(_ entry: Entry) {
         if let known = entries[entry.name] {
@@ -95,34 +88,5 @@ package struct VersionedTypes: Sendable {
     /// Today's type of values that were stored under the type name `stored`.
     func find(_ stored: String) -> Entry? {
         entries[stored] ?? renamed[stored].flatMap { entries[$0] }
-    }
-}
-
-extension WireSchema {
-    /// Calls `body` with name, version and origin of each struct and enum in the schema.
-    fileprivate func forEachNamed(_ body: (String, Int, SchemaOrigin) -> Void) {
-        switch self {
-        case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: break
-        case .optional(let inner), .array(let inner), .map(let inner): inner.forEachNamed(body)
-        case .named(let named): named.schema.forEachNamed(body)
-        case .record(let record):
-            body(record.name, record.version, record.origin)
-            for field in record.fields { field.schema.forEachNamed(body) }
-        case .choice(let choice):
-            body(choice.name, choice.version, choice.origin)
-            for schema in choice.cases.flatMap(\.payload.schemas) { schema.forEachNamed(body) }
-        }
-    }
-}
-
-extension WireSchema.Payload {
-    /// The schemas of the values, in the order of declaration.
-    fileprivate var schemas: [WireSchema] {
-        switch self {
-        case .none: []
-        case .single(let schema): [schema]
-        case .tuple(let schemas): schemas
-        case .record(let fields): fields.map(\.schema)
-        }
     }
 }

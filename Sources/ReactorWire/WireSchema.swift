@@ -115,6 +115,37 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 }
 
+// MARK: - Types of the process
+/// What the process knows of the type that a schema describes. It is part of neither the encoding
+/// nor the equality of schemas.
+package struct SchemaOrigin: Equatable, Sendable {
+    /// The steps of the type; none in a schema that was read.
+    fileprivate(set) var migrations = WireMigrations.none
+    /// The type's full name without generic arguments; empty for a type of version 1 without
+    /// former names.
+    fileprivate(set) var declaration = ""
+
+    package static func == (left: SchemaOrigin, right: SchemaOrigin) -> Bool { true }
+}
+
+extension SchemaOrigin {
+    init<Described: WireCodable>(of type: Described.Type) {
+        migrations = Described.wireMigrations
+        guard Described.wireVersion != 1 || !migrations.formerNames.isEmpty else { return }
+        declaration = withoutArguments(String(reflecting: type))
+    }
+}
+
+/// `Module.Box.Item` for `Module.Box<Swift.Int>.Item`.
+private func withoutArguments(_ name: String) -> String {
+    var depth = 0
+    return name.filter { character in
+        if character == "<" { depth += 1 }
+        defer { if character == ">" { depth -= 1 } }
+        return depth == 0
+    }
+}
+
 // MARK: - Coding of records and choices
 extension WireSchema.Record {
     /// Encodes `removed` only if it has a name, and `version` only above 1: so a schema without

@@ -43,13 +43,13 @@ struct WireVersionTests {
         expectDiagnostics(
             source(version, migrations(".from(1) { _ in }.from(3) { _ in }")),
             told(
-                4, 73,
+                4, 72,
                 "the type has version 3, so no step begins at 3; raise wireVersion to 4, or remove "
                     + "the step"))
         expectDiagnostics(
             source(version, migrations(".from(2) { _ in }.from(1) { _ in }")),
             told(
-                4, 73,
+                4, 72,
                 "expected the step from version 3, got one from 1; the steps are in ascending order, "
                     + "one from each version"))
         expectDiagnostics(

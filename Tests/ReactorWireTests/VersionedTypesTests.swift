@@ -62,8 +62,8 @@ struct VersionedTypesTests {
         #expect(types.problems.isEmpty)
         #expect(types.find("VersionedCrate")?.version == 2)
         #expect(types.find("VersionedCrates")?.version == 1)
-        #expect(!types.areAllFirst)
-        #expect(VersionedTypes(in: [Int.wireSchema]).areAllFirst)
+        #expect(types.firstWithVersion == "VersionedCrate")
+        #expect(VersionedTypes(in: [Int.wireSchema]).firstWithVersion == nil)
     }
 
     @Test("mistakes in chains and names are reported, each once")

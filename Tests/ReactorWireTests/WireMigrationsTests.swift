@@ -50,4 +50,15 @@ struct WireMigrationsTests {
         #expect(chain.steps(from: 3)?.map(\.version) == [3, 4])
         #expect(chain.steps(from: 1) == nil)
     }
+
+    @Test("a chain is applied to a value from a version on, and needs the step from it")
+    func applied() throws {
+        let chain = WireMigrations.from(1) { try $0.rename("a", to: "b") }
+            .from(2) { try $0.set("c", to: 3) }
+        #expect(try chain.apply(to: ["a": 1], from: 1) == ["b": 1, "c": 3])
+        #expect(try chain.apply(to: ["b": 1], from: 2) == ["b": 1, "c": 3])
+        #expect(throws: MigratedValue.Problem("there is no step from version 3")) {
+            try chain.apply(to: ["b": 1], from: 3)
+        }
+    }
 }

@@ -30,6 +30,7 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
 
     package override var isCollection: Bool { true }
     package override var describedName: String { R.collectionName }
+    package override var versionedTypes: VersionedTypes { R.versionedTypes }
     package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }

@@ -34,7 +34,9 @@ enum Snippets {
             guide("CompositionGuideTests"), guide("CompositionKeysGuideTests"),
         ],
         article("Ownership"): [guide("OwnershipGuideTests")],
-        article("SchemaEvolution"): [guide("SchemaEvolutionGuideTests")],
+        article("SchemaEvolution"): [
+            guide("SchemaEvolutionGuideTests"), "Tests/ReactorTestingTests/OldHistoryTests.swift",
+        ],
         client("ReactorClient"): [clientGuide],
         client("Connecting"): [clientGuide],
         client("Mirrors"): [clientGuide],

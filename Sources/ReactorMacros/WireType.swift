@@ -53,6 +53,11 @@ extension WireType {
             return nil
         }
         guard let kind, isReachable(declaration, in: context) else { return nil }
+        var hasRawValue = false
+        if case .rawValue = kind { hasRawValue = true }
+        guard WireVersion(declaration).check(hasRawValue: hasRawValue, in: context) else {
+            return nil
+        }
         let nested = declaration.memberBlock.members.compactMap { member in
             member.decl.asProtocol((any DeclGroupSyntax).self)
         }

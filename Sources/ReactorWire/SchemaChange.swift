@@ -103,10 +103,26 @@ private struct SchemaComparison {
         case (.array(let stored), .array(let today)), (.map(let stored), .map(let today)):
             inside("*") { $0.compare(stored, today) }
         case (.record(let stored), .record(let today)):
+            if isConverted(stored.version, today.version) { return }
             compare(stored.fields, today.fields, removed: today.removed, of: "struct")
-        case (.choice(let stored), .choice(let today)): compare(stored, today)
+        case (.choice(let stored), .choice(let today)):
+            if isConverted(stored.version, today.version) { return }
+            compare(stored, today)
         default: addForm(form(of: stored), form(of: today))
         }
+    }
+
+    /// Whether the versions differ: then the type's own steps decide what becomes of the value, and
+    /// its parts are not comparable.
+    private mutating func isConverted(_ stored: Int, _ today: Int) -> Bool {
+        if stored < today {
+            add(.fine, "has version \(stored), and is converted to version \(today)")
+        } else if stored > today {
+            add(
+                .forbidden, "has version \(stored), and version \(today) in the program",
+                "start the newer program that wrote it")
+        }
+        return stored != today
     }
 
     private mutating func compare(

@@ -43,6 +43,15 @@ public protocol WireCodable: WireCodableByImportingReactorFoundation {
 
     /// The names of the cases with ``WireInternal()``.
     static var wireInternalCases: [String] { get }
+
+    /// The author's number for the form and meaning of stored values, from 1 on: raise it where
+    /// stored values must be converted, and add the step to ``wireMigrations``.
+    ///
+    /// A struct or an enum has a version, and a type with a raw value has none.
+    static var wireVersion: Int { get }
+
+    /// The steps from earlier versions to ``wireVersion``, and earlier names of the type.
+    static var wireMigrations: WireMigrations { get }
 }
 
 /// The result of following a path into a value.
@@ -92,6 +101,10 @@ extension WireCodable {
     @inlinable public var isWireInternal: Bool { false }
 
     public static var wireInternalCases: [String] { [] }
+
+    public static var wireVersion: Int { 1 }
+
+    public static var wireMigrations: WireMigrations { .none }
 
     /// The value's CBOR form. *Cost*: allocates.
     @inlinable

@@ -50,6 +50,10 @@ public indirect enum WireSchema: Equatable, Sendable {
         public var fields: [Field]
         /// Names of removed fields: values stored under them are dropped.
         public var removed: [String] = []
+        /// The version of the type: see ``WireCodable/wireVersion``.
+        public var version: Int = 1
+        /// What the process knows of the type.
+        @NotTransmitted package var origin = SchemaOrigin()
     }
 
     /// A field of a record, or a labelled associated value of a case.
@@ -69,15 +73,18 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 
     /// An enum: a map with one key, the name of the case.
-    @WireCodable
     @MemberwiseInit
-    public struct Choice: Equatable, Sendable {
+    public struct Choice: WireCodable, Equatable, Sendable {
         /// Name of the type.
         public var name: String
         /// Documentation of the type; empty if the author wrote none.
         public var doc: String = ""
         /// Its cases, in the order of their declaration.
         public var cases: [Case]
+        /// The version of the type: see ``WireCodable/wireVersion``.
+        public var version: Int = 1
+        /// What the process knows of the type.
+        @NotTransmitted package var origin = SchemaOrigin()
     }
 
     /// One case of a choice with the form of its payload.
@@ -108,17 +115,49 @@ public indirect enum WireSchema: Equatable, Sendable {
     }
 }
 
-// MARK: - Coding of records
+// MARK: - Types of the process
+/// What the process knows of the type that a schema describes. It is part of neither the encoding
+/// nor the equality of schemas.
+package struct SchemaOrigin: Equatable, Sendable {
+    /// The steps of the type; none in a schema that was read.
+    fileprivate(set) var migrations = WireMigrations.none
+    /// The type's full name without generic arguments; empty for a type of version 1 without
+    /// former names.
+    fileprivate(set) var declaration = ""
+
+    package static func == (left: SchemaOrigin, right: SchemaOrigin) -> Bool { true }
+}
+
+extension SchemaOrigin {
+    init<Described: WireCodable>(of type: Described.Type) {
+        migrations = Described.wireMigrations
+        guard Described.wireVersion != 1 || !migrations.formerNames.isEmpty else { return }
+        declaration = withoutArguments(String(reflecting: type))
+    }
+}
+
+/// `Module.Box.Item` for `Module.Box<Swift.Int>.Item`.
+private func withoutArguments(_ name: String) -> String {
+    var depth = 0
+    return name.filter { character in
+        if character == "<" { depth += 1 }
+        defer { if character == ">" { depth -= 1 } }
+        return depth == 0
+    }
+}
+
+// MARK: - Coding of records and choices
 extension WireSchema.Record {
-    /// Encodes `removed` only if it has a name: so a schema without removed fields, and a
-    /// fingerprint, has the bytes that it had before there was such a field.
+    /// Encodes `removed` only if it has a name, and `version` only above 1: so a schema without
+    /// them, and its fingerprint, has the bytes that it had before there were such fields.
     public func encode(into writer: inout WireWriter) {
-        if removed.isEmpty {
-            RecordForm.Plain(name: name, doc: doc, fields: fields).encode(into: &writer)
-        } else {
-            RecordForm.Record(name: name, doc: doc, fields: fields, removed: removed)
-                .encode(into: &writer)
-        }
+        let hasVersion = version != 1
+        writer.map(count: 3 + (removed.isEmpty ? 0 : 1) + (hasVersion ? 1 : 0))
+        writer.field("doc", doc)
+        writer.field("name", name)
+        writer.field("fields", fields)
+        if !removed.isEmpty { writer.field("removed", removed) }
+        if hasVersion { writer.field("version", version) }
     }
 
     public static func decode(
@@ -126,13 +165,44 @@ extension WireSchema.Record {
     ) throws(WireError) -> WireSchema.Record {
         let form = try RecordForm.Record.decode(bytes, &cursor)
         return WireSchema.Record(
-            name: form.name, doc: form.doc, fields: form.fields, removed: form.removed)
+            name: form.name, doc: form.doc, fields: form.fields, removed: form.removed,
+            version: form.version)
     }
 
     public static var wireSchema: WireSchema { RecordForm.Record.wireSchema }
 }
 
-/// The two encodings of a record.
+extension WireSchema.Choice {
+    /// Encodes `version` only above 1.
+    public func encode(into writer: inout WireWriter) {
+        let hasVersion = version != 1
+        writer.map(count: hasVersion ? 4 : 3)
+        writer.field("doc", doc)
+        writer.field("name", name)
+        writer.field("cases", cases)
+        if hasVersion { writer.field("version", version) }
+    }
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> WireSchema.Choice {
+        let form = try RecordForm.Choice.decode(bytes, &cursor)
+        return WireSchema.Choice(
+            name: form.name, doc: form.doc, cases: form.cases, version: form.version)
+    }
+
+    public static var wireSchema: WireSchema { RecordForm.Choice.wireSchema }
+}
+
+extension WireWriter {
+    /// Appends a pair of a map.
+    fileprivate mutating func field(_ name: String, _ value: some WireCodable) {
+        text(name)
+        value.encode(into: &self)
+    }
+}
+
+/// The forms that records and choices are read in.
 private enum RecordForm {
     @WireCodable
     struct Record {
@@ -140,13 +210,15 @@ private enum RecordForm {
         var doc: String = ""
         var fields: [WireSchema.Field]
         var removed: [String] = []
+        var version: Int = 1
     }
 
     @WireCodable
-    struct Plain {
+    struct Choice {
         var name: String
-        var doc: String
-        var fields: [WireSchema.Field]
+        var doc: String = ""
+        var cases: [WireSchema.Case]
+        var version: Int = 1
     }
 }
 
@@ -160,21 +232,28 @@ extension WireSchema {
     @TaskLocal private static var open: [ObjectIdentifier] = []
 
     /// Describes the struct `type`; `removed` are the names of its removed fields.
-    public static func record<Described>(
+    public static func record<Described: WireCodable>(
         _ type: Described.Type, name: String, doc: String = "", removed: [String] = [],
         fields: () -> [Field]
     ) -> WireSchema {
         nested(type, name: name) {
-            .record(Record(name: name, doc: doc, fields: fields(), removed: removed))
+            var record = Record(
+                name: name, doc: doc, fields: fields(), removed: removed,
+                version: Described.wireVersion)
+            record.origin = SchemaOrigin(of: type)
+            return .record(record)
         }
     }
 
     /// Describes the enum `type`.
-    public static func choice<Described>(
+    public static func choice<Described: WireCodable>(
         _ type: Described.Type, name: String, doc: String = "", cases: () -> [Case]
     ) -> WireSchema {
         nested(type, name: name) {
-            .choice(Choice(name: name, doc: doc, cases: cases()))
+            var choice = Choice(
+                name: name, doc: doc, cases: cases(), version: Described.wireVersion)
+            choice.origin = SchemaOrigin(of: type)
+            return .choice(choice)
         }
     }
 
@@ -229,9 +308,15 @@ extension WireSchema {
         case .named(let named):
             .named(Named(name: named.name, schema: named.schema.canonical))
         case .record(let record):
-            .record(Record(name: record.name, fields: Field.canonical(record.fields)))
+            .record(
+                Record(
+                    name: record.name, fields: Field.canonical(record.fields),
+                    version: record.version))
         case .choice(let choice):
-            .choice(Choice(name: choice.name, cases: Case.canonical(choice.cases)))
+            .choice(
+                Choice(
+                    name: choice.name, cases: Case.canonical(choice.cases), version: choice.version)
+            )
         }
     }
 }

@@ -85,6 +85,26 @@ struct SchemaChangeTests {
         #expect(place.removed == ["number"])
     }
 
+    @Test("a value of an earlier version is converted, and one of a newer version forbidden")
+    func versions() {
+        func place(_ version: Int, _ name: String) -> WireSchema {
+            .record(WireSchema.Record(name: "P", fields: [field(name, .text)], version: version))
+        }
+        #expect(
+            lines(record([field("at", place(1, "a"))]), record([field("at", place(3, "b"))]))
+                == ["fine: at has version 1, and is converted to version 3"])
+        #expect(
+            lines(place(3, "a"), place(2, "a")) == [
+                "forbidden: value has version 3, and version 2 in the program: start the newer "
+                    + "program that wrote it"
+            ])
+        let cases = (1...2).map { WireSchema.choice(.init(name: "C", cases: [], version: $0)) }
+        #expect(
+            lines(cases[0], cases[1]) == [
+                "fine: value has version 1, and is converted to version 2"
+            ])
+    }
+
     @Test("a field that the program lacks, or has without a default, needs a decision")
     func undeclared() {
         let lines = lines(record([field("old", .bool)]), record([field("new", .text)]))

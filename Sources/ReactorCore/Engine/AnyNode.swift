@@ -156,6 +156,8 @@ public class AnyNode {
     package func ownSchema(of kind: HistoryKind) -> WireSchema? { nil }
     /// The author's version of the reactor's types.
     package var ownVersion: UInt32 { 0 }
+    /// The types in the values of the node's reactor; for a collection, of its children.
+    package var versionedTypes: VersionedTypes { VersionedTypes(in: []) }
     /// Earlier names of the reactor's type.
     var formerNames: [String] { [] }
     /// The reactor's documentation, for clients that list it.

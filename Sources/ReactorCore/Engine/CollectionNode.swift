@@ -35,6 +35,7 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
             reactor: R.collectionName, formerNames: R.formerCollectionNames,
             fingerprint: R.fingerprint, state: R.State.wireSchema, byValue: isShownByValue)
     }
+    package override var versionedTypes: VersionedTypes { R.versionedTypes }
     package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }

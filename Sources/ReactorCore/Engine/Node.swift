@@ -37,6 +37,7 @@ public final class Node<R: Reactor>: AnyNode {
         }
     }
     package override var ownVersion: UInt32 { R.version }
+    package override var versionedTypes: VersionedTypes { R.versionedTypes }
     override var formerNames: [String] { R.formerNames }
     package override var documentation: String { R.documentation }
     package override var actionSchema: WireSchema {

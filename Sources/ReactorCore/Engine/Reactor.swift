@@ -342,6 +342,13 @@ extension Reactor {
         }
     }
 
+    /// The types in the reactor's values, with the steps from earlier versions.
+    static var versionedTypes: VersionedTypes {
+        VersionedTypes.of(Self.self) {
+            [State.wireSchema, Mutation.wireSchema, Action.wireSchema]
+        }
+    }
+
     public static var formerNames: [String] { [] }
 }
 

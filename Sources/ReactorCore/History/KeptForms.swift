@@ -17,6 +17,9 @@ struct KeptForms {
     /// Forgets a removed node.
     mutating func forget(_ node: AnyNode) { older[node.number] = nil }
 
+    /// Whether the node's values are in another form than today's.
+    func isOlder(_ node: AnyNode) -> Bool { !older.isEmpty && older[node.number] != nil }
+
     /// The form of a node's values.
     func form(of node: AnyNode) -> ReactorForm { older[node.number] ?? node.form }
 

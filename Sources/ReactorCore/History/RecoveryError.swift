@@ -6,6 +6,11 @@ public enum RecoveryError: Error, Equatable, Sendable {
     case another(path: String, kept: String, now: String)
     /// Today's types cannot read a state, a mutation or a planned action.
     case unreadable(path: String, what: String, WireError)
+    /// A step of a type refuses a state, a mutation or a planned action, or the value's version has
+    /// no step; `reason` names place, type and version.
+    case unconverted(path: String, what: String, reason: String)
+    /// The versions and steps of a reactor's types have a mistake.
+    case misversioned(path: String, reactor: String, problem: String)
     /// A durable task is pending, and its reactor can no longer perform it.
     case unperformed(path: String, reactor: String, task: String)
     /// The bytes are not what a daemon writes.
@@ -29,7 +34,12 @@ extension RecoveryError: CustomStringConvertible {
         case .unreadable(let path, let what, let error):
             "\(path): \(what) in the history cannot be read by the reactor's types of today: "
                 + "\(error); name what was renamed in @WireAlias and removed fields in @WireRemoved, "
-                + "give new fields a default, keep old cases, or write `migrate`"
+                + "give new fields a default, keep old cases, or give the type a version and a "
+                + "step in `wireMigrations`"
+        case .unconverted(let path, let what, let reason):
+            "\(path): \(what) in the history cannot be converted to today's types: \(reason)"
+        case .misversioned(let path, let reactor, let problem):
+            "\(path): the types of \(reactor): \(problem)"
         case .unperformed(let path, let reactor, let task):
             "\(path): the durable task \(task.quoted()) waits in the history, and \(reactor) does "
                 + "not perform it: keep the name in `perform` until it has ended"

@@ -19,11 +19,16 @@ extension TreeRecovery {
         if case .timer = fact { recordPlan(fact.id, of: node) }
     }
 
-    /// Checks that today's reactors can perform every pending task, so that it does not fail when
-    /// it is due. Converts older planned actions with ``Reactor/migrate(_:of:)``.
+    /// Checks that the types of today's reactors have no mistakes in their versions, and that the
+    /// reactors can perform every pending task, so that it does not fail when it is due. Converts
+    /// older planned actions.
     ///
     /// *Place*: after ``finish(epoch:sequence:)``, before a start; not for a query about the past.
     package func checkTasks() throws(RecoveryError) {
+        for refusal in HistoryConversions.mistakes(in: tree) {
+            guard let survey else { throw refusal }
+            survey.record(refusal)
+        }
         for fact in tree.tasks.facts {
             guard let node = tree.node(fact.node) else { continue }
             switch fact {
@@ -31,13 +36,15 @@ extension TreeRecovery {
                 let number, let name, let id, let due, let span, let period, let catchUp, let action
             ):
                 let read: WireEmbedded
-                do throws(WireError) {
-                    read = try node.readKept(action)
+                do {
+                    let converted = try conversions.convert(
+                        action, of: node, kept: keptSchema(ofTask: id))
+                    read = try node.readKept(converted)
                     survey?.record(action, due: due, of: node, kept: keptSchema(ofTask: id))
                 } catch {
-                    let refusal = RecoveryError.unreadable(
-                        path: node.path.description,
-                        what: "the planned action \(name.quoted()) of \(node.reactorName)", error)
+                    let refusal = RecoveryError(
+                        "the planned action \(name.quoted()) of \(node.reactorName)", of: node,
+                        error)
                     guard let survey else { throw refusal }
                     survey.record(
                         action, due: due, of: node, kept: keptSchema(ofTask: id), refusal)

@@ -26,7 +26,9 @@ package final class TreeRecovery {
     private var lastNumber: UInt32 = 0
     /// The last probe, until its sums are read.
     private var held: HeldProbe?
-    private var forms = KeptForms()
+    private(set) var forms = KeptForms()
+    /// The conversions from earlier versions of types.
+    let conversions = HistoryConversions()
     /// Collects what would end the replay; nil to end it.
     private(set) var survey: RecoverySurvey?
 
@@ -188,14 +190,22 @@ extension TreeRecovery {
     }
 
     private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {
-        do throws(WireError) {
-            try node.restore(state.span)
+        try reading(.state, of: node, "the state of \(node.reactorName)") {
+            let converted = try conversions.convert(.state, state.span, of: node, in: self)
+            try node.restore((converted ?? state).span)
             survey?.recordRead(node)
-        } catch {
-            let refusal = RecoveryError.unreadable(
-                path: node.path.description, what: "the state of \(node.reactorName)", error)
+        }
+    }
+
+    /// Reads values of a node; `what` names them in the refusal.
+    private func reading(
+        _ kind: HistoryKind, of node: AnyNode, _ what: @autoclosure () -> String,
+        _ body: () throws -> Void
+    ) throws(RecoveryError) {
+        do { try body() } catch {
+            let refusal = RecoveryError(what(), of: node, error)
             guard let survey else { throw refusal }
-            survey.record(refusal, .state, of: node)
+            survey.record(refusal, kind, of: node)
         }
     }
 
@@ -324,24 +334,37 @@ extension TreeRecovery {
         guard let node = known[header.id] else {
             throw .damaged("sequence \(header.number) changes node \(header.id), which is unknown")
         }
-        var change: StructuralChange?
+        if isStructural {
+            return try restructure(node, change(in: body, of: node), at: header.number)
+        }
+        if survey?.isUnknown(node) ?? false { return }
+        try reading(
+            .mutation, of: node, "a mutation of \(node.reactorName) at sequence \(header.number)"
+        ) {
+            var cursor = WireCursor(kept: 0)
+            try Origin.skip(body, &cursor)
+            let converted = try conversions.convert(
+                .mutation, body, from: cursor.offset, of: node, in: self)
+            if let converted {
+                cursor = WireCursor(kept: 0)
+                try node.redo(converted.span, &cursor)
+            } else {
+                try node.redo(body, &cursor)
+            }
+            node.touch(tree.turn)
+        }
+    }
+
+    private func change(
+        in body: Span<UInt8>, of node: AnyNode
+    ) throws(RecoveryError) -> StructuralChange {
         do throws(WireError) {
             var cursor = WireCursor(kept: 0)
             try Origin.skip(body, &cursor)
-            if isStructural {
-                change = try StructuralChange.decode(body, &cursor)
-            } else if !(survey?.isUnknown(node) ?? false) {
-                try node.redo(body, &cursor)
-                node.touch(tree.turn)
-            }
+            return try StructuralChange.decode(body, &cursor)
         } catch {
-            let refusal = RecoveryError.unreadable(
-                path: node.path.description,
-                what: "a mutation of \(node.reactorName) at sequence \(header.number)", error)
-            guard let survey, !isStructural else { throw refusal }
-            survey.record(refusal, .mutation, of: node)
+            throw .damaged("a change of \(node.path) in the journal: \(error)")
         }
-        if let change { try restructure(node, change, at: header.number) }
     }
 
     private func restructure(

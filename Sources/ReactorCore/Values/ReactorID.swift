@@ -1,4 +1,5 @@
 import ReactorThreads
+import ReactorWire
 
 /// Identifies a reactor instance within one history of its daemon, or within one store of a
 /// process.
@@ -35,6 +36,19 @@ struct ReactorForm: Equatable, Sendable {
         let form = ReactorForm(name: name, fingerprint: fingerprint())
         known.withLock { $0[id] = form }
         return form
+    }
+}
+
+extension VersionedTypes {
+    private static let known = Guarded<[ObjectIdentifier: VersionedTypes]>([:])
+
+    /// The types in a reactor's values; `schemas` are described once for each type of reactor.
+    static func of(_ type: Any.Type, _ schemas: () -> [WireSchema]) -> VersionedTypes {
+        let id = ObjectIdentifier(type)
+        if let types = known.withLock({ $0[id] }) { return types }
+        let types = VersionedTypes(in: schemas())
+        known.withLock { $0[id] = types }
+        return types
     }
 }
 

@@ -31,11 +31,12 @@ final class PastTree {
     private let isCancelled: () -> Bool
 
     /// Restores `root` as of `target`, or as of the history's end. With `surveys`, differences between
-    /// the history and the reactors are collected instead of thrown.
+    /// the history and the reactors are collected instead of thrown. With `fromFirstRow`, no snapshot
+    /// is read.
     init(
         _ root: some Reactor, in directory: DataDirectory, at target: Revision? = nil,
         limits: ServerLimits, dropped: [SlicePath], surveys: Bool = false,
-        isCancelled: @escaping () -> Bool = { false }
+        fromFirstRow: Bool = false, isCancelled: @escaping () -> Bool = { false }
     ) throws(PastError) {
         self.directory = directory
         self.isCancelled = isCancelled
@@ -43,7 +44,7 @@ final class PastTree {
         recovery = Recovery(of: tree, limits: limits, dropped: dropped)
         survey = surveys ? recovery.beginSurvey() : nil
         if target != nil { recovery.showOnly() }
-        let snapshot = try choose(before: target)
+        let snapshot = fromFirstRow ? nil : try choose(before: target)
         if let snapshot { try restore(snapshot) }
         let reader = try Self.reading { () throws(JournalError) in
             try JournalReader(directory, behind: snapshot?.header.position)

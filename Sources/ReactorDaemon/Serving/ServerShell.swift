@@ -1,3 +1,5 @@
+import Glibc
+import Logging
 import ReactorBytes
 package import ReactorCore
 package import ReactorJournal
@@ -94,8 +96,22 @@ package final class ServerShell {
         router = try HistoryRouter(history, keeper, of: current, on: loop, roots: roots)
     }
 
+    /// Mounts `root`, restores it from the data directory at `directory`, which is made if it is
+    /// missing, and appends further turns to its history; for a daemon within a test.
+    package convenience init(
+        _ root: some Reactor, on loop: EventLoop, keeping directory: String, limits: ServerLimits,
+        name: String, random: @escaping () -> UInt64
+    ) throws(DaemonError) {
+        var data = DataConfig()
+        data.directory = directory
+        let history = try History(data, environment: [:], uid: geteuid(), Logger(label: name))
+        try self.init(
+            root, on: loop, history: history, limits: limits, name: name, ownerUID: nil,
+            random: random)
+    }
+
     /// Stops the queries about the past and closes the journal; the second call does nothing.
-    func close(skipsSnapshot: Bool = false) {
+    package func close(skipsSnapshot: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
         // The threads for queries may take a while to end; the last snapshot does not wait for

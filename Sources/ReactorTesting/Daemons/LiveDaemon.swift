@@ -22,13 +22,15 @@ public final class LiveDaemon: Sendable {
     private let thread: WorkThread
     private let isStopped = Flag()
 
-    /// Starts a daemon of `root`. `whenOpen` is called as in a daemon's program: once the
+    /// Starts a daemon of `root`, which continues the history in `directory` if there is one; without
+    /// it, all state is in memory. `whenOpen` is called as in a daemon's program: once the
     /// reactors have started and before clients are served.
     ///
-    /// *Throws*: if the system refuses a folder, a socket or a thread; errors of `whenOpen`.
+    /// *Throws*: if the system refuses a folder, a socket or a thread, or if the history cannot be
+    /// continued; errors of `whenOpen`.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits(),
-        whenOpen: (Tree) throws -> Void = { _ in }
+        keeping directory: String? = nil, whenOpen: (Tree) throws -> Void = { _ in }
     ) throws {
         // A short folder: a socket's path is at most 107 bytes long.
         folder = "/tmp/reactor-\(UInt64.random(in: .min ... .max))"
@@ -36,14 +38,16 @@ public final class LiveDaemon: Sendable {
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         path = folder + "/s"
-        let core = try LiveDaemonCore(root, epoch, limits, at: path, whenOpen)
+        let core = try LiveDaemonCore(root, epoch, limits, directory, at: path, whenOpen)
         handle = core.shell.loop.handle
         let confined = Confined(core)
         self.core = confined
         thread = try WorkThread(name: "live-daemon") {
-            let loop = confined.open().shell.loop
-            loop.run()
-            loop.close()
+            let shell = confined.open().shell
+            shell.loop.run()
+            // With a history, this writes a snapshot.
+            shell.close()
+            shell.loop.close()
         }
     }
 
@@ -73,13 +77,20 @@ private final class LiveDaemonCore {
     private let listener: Listener
 
     init(
-        _ root: some Reactor, _ epoch: UInt64, _ limits: ServerLimits, at path: String,
-        _ whenOpen: (Tree) throws -> Void
+        _ root: some Reactor, _ epoch: UInt64, _ limits: ServerLimits, _ directory: String?,
+        at path: String, _ whenOpen: (Tree) throws -> Void
     ) throws {
         let loop = try EventLoop()
-        shell = ServerShell(root, on: loop, epoch: epoch, limits: limits, name: "live") {
-            UInt64.random(in: .min ... .max)
-        }
+        let random = { UInt64.random(in: .min ... .max) }
+        shell =
+            if let directory {
+                try ServerShell(
+                    root, on: loop, keeping: directory, limits: limits, name: "live", random: random
+                )
+            } else {
+                ServerShell(
+                    root, on: loop, epoch: epoch, limits: limits, name: "live", random: random)
+            }
         try whenOpen(shell.server.tree)
         listener = try Listener(at: UnixAddress(path), on: loop)
         listener.onAccept = { [shell] in shell.accept($0) }

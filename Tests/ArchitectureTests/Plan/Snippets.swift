@@ -35,7 +35,9 @@ enum Snippets {
             guide("CompositionDerivedGuideTests"),
         ],
         article("Ownership"): [guide("OwnershipGuideTests")],
-        article("SchemaEvolution"): [guide("SchemaEvolutionGuideTests")],
+        article("SchemaEvolution"): [
+            guide("SchemaEvolutionGuideTests"), "Tests/ReactorTestingTests/OldHistoryTests.swift",
+        ],
         client("ReactorClient"): [clientGuide],
         client("Connecting"): [clientGuide],
         client("Mirrors"): [clientGuide],

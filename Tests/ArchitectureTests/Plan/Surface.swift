@@ -18,8 +18,8 @@ enum Surface {
         "ReactorJournal": 12,
         "ReactorLoop": 34,
         "ReactorServer": 39,
-        "ReactorTesting": 208,
-        "ReactorWire": 379,
+        "ReactorTesting": 212,
+        "ReactorWire": 408,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -17,18 +17,59 @@ struct Thermostat {
         var note: String?
     }
 
-    static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? {
-        guard case .map(let map) = old, let value = map["fahrenheit"],
-            case .integer(let degrees) = value, let fahrenheit = Int(exactly: degrees),
-            let celsius = WireInteger(exactly: Int128((fahrenheit - 32) * 5 / 9))
-        else { return nil }
-        return ["celsius": .integer(celsius)]
-    }
-
     func reduce(state: inout State, mutation: Action) {
         switch mutation {
         case .heat(let degrees): state.celsius = degrees
         }
+    }
+}
+
+@WireCodable
+struct Address: Equatable, Sendable {
+    static var wireVersion: Int { 3 }
+
+    static var wireMigrations: WireMigrations {
+        .from(1) { try $0.rename("street", to: "road") }
+            .from(2) { address in
+                try address.convert("distance") { (km: Int) in km * 1_000 }
+                try address.set("country", to: "CH")
+            }
+    }
+
+    var road: String
+    /// In metres; version 2 had kilometres.
+    var distance: Int
+    var country: String
+}
+
+@Reactor
+struct Courier {
+    enum Action: Equatable {
+        static var wireVersion: Int { 2 }
+
+        static var wireMigrations: WireMigrations {
+            .from(1) { action in
+                action.renameCase("go", to: "visit")
+                try action.inCase("visit") { try $0.rename("place", to: "address") }
+            }
+        }
+
+        case visit(address: Address, at: Int)
+    }
+
+    struct State: Equatable { var visited: [Address] = [] }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .visit(let address, _): state.visited.append(address)
+        }
+    }
+}
+
+extension Courier {
+    static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? {
+        guard kind == .state, let places = old["places"] else { return nil }
+        return ["visited": places]
     }
 }
 
@@ -55,10 +96,21 @@ struct SchemaEvolutionGuideTests {
         #expect(peer == Thermostat.State(celsius: 3))
     }
 
-    @Test("migrate translates values that today's types cannot decode, and nothing else")
+    @Test("steps convert an inner type first, and then the type around it")
+    func steps() throws {
+        let address = #"{"street":"A","distance":2}"#
+        let new = try Address.wireMigrations.apply(to: WireValue(json: address), from: 1)
+        #expect(new == ["road": "A", "distance": 2_000, "country": "CH"])
+        let action = try Courier.Action.wireMigrations.apply(
+            to: ["go": ["place": new, "at": 5]], from: 1)
+        let today = Address(road: "A", distance: 2_000, country: "CH")
+        #expect(try action.decoded(as: Courier.Action.self) == .visit(address: today, at: 5))
+    }
+
+    @Test("migrate converts values that today's types cannot read, and nothing else")
     func migration() throws {
-        let old = try WireValue(json: #"{"fahrenheit":50}"#)
-        #expect(Thermostat.migrate(old, of: .state) == ["celsius": 10])
-        #expect(Thermostat.migrate(["kelvin": 3], of: .state) == nil)
+        #expect(Courier.migrate(["places": []], of: .state) == ["visited": []])
+        #expect(Courier.migrate(["places": []], of: .mutation) == nil)
+        #expect(Courier.migrate(["stops": 3], of: .state) == nil)
     }
 }

@@ -19,6 +19,8 @@ struct Fickle {
     enum Action: Equatable {
         /// Adds `by`.
         case add(by: Int)
+        /// Sets the count to zero; only the daemon sends it.
+        @WireInternal case forget
     }
 
     enum Mutation: Equatable {
@@ -35,6 +37,7 @@ struct Fickle {
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .add(let amount): Mutations(.added(by: amount))
+        case .forget: .none
         }
     }
 

@@ -130,6 +130,10 @@ extension OfflineHistory {
             ? "sequence \(past.revision.sequence), and begins a new epoch"
             : "revision \(past.revision)"
         lines.append("replays \(past.rowCount) rows, up to \(end)")
+        if past.unverified.count > 0 {
+            lines.append("unverified: \(past.unverified): no checksum of the state follows them")
+        }
+        lines += try verifyEarlierRows(before: past.snapshotNumber, in: past.directory, root)
         let lost = past.lostPaths
         lines += past.newPaths.filter { !lost.contains($0) }.map { "\($0) is new" }
         for path in lost {
@@ -137,6 +141,24 @@ extension OfflineHistory {
             lines.append("\(path) is dropped\(other ?? "")")
         }
         return lines
+    }
+
+    /// Describes the rows before the snapshot of row `number` as a start verifies them.
+    private func verifyEarlierRows(
+        before number: UInt64?, in directory: DataDirectory, _ root: some Reactor
+    ) throws(DaemonError) -> [String] {
+        guard let number else { return [] }
+        let rows: EarlierRows?
+        do throws(JournalError) {
+            rows = try EarlierRows(before: number, in: directory, dropped: config.dropped)
+        } catch {
+            throw .journal(error)
+        }
+        switch try rows?.verify(root, limits) {
+        case nil, .none?: return []
+        case .verified?: return ["verified the rows before the snapshot"]
+        case .unverified(let text)?: return ["unverified before the snapshot: \(text)"]
+        }
     }
 
     private static func isDirectory(above path: String) -> Bool {

@@ -24,7 +24,9 @@ final class PastTree {
     var newPaths: [SlicePath] { recovery.newPaths }
     /// Paths of reactors in the history that no longer exist.
     var lostPaths: [SlicePath] { recovery.lostPaths }
-    private let directory: DataDirectory
+    /// The replayed rows that no checksum verifies.
+    var unverified: UnverifiedRows { recovery.unverified }
+    let directory: DataDirectory
     private let recovery: Recovery
     private let isCancelled: () -> Bool
 

@@ -20,11 +20,13 @@ package enum FileSystem {
         return try bytes(of: descriptor, path, byteCountMax)
     }
 
-    /// The bytes of standard input up to its end.
+    /// The bytes of standard input up to its end, or the first `byteCountMax`.
     ///
     /// *Throws*: with the system's code. *C*: `read`.
-    package static func bytesOfInput() throws(CallFailure) -> [UInt8] {
-        try bytes(of: STDIN_FILENO, "standard input", .max)
+    package static func bytesOfInput(
+        byteCountMax: Int = .max
+    ) throws(CallFailure) -> [UInt8] {
+        try bytes(of: STDIN_FILENO, "standard input", byteCountMax)
     }
 
     /// Whether `path` is a directory, or a link to one. *C*: `stat`.

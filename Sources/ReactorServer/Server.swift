@@ -149,7 +149,7 @@ extension Server {
         if isSharing || hasHeldInput || isCrowded { return .afterPoll }
         let isDue =
             delivery.hasListed || chronicle.hasChanges || outcomes.isDue || intake.hasSpent
-            || answers.isDue || chronicle.isSnapshotDue
+            || answers.isDue || chronicle.isSnapshotDue || chronicle.isProbeDue
         return isDue ? .now : .none
     }
 
@@ -309,12 +309,14 @@ extension Server {
         }
     }
 
-    /// Checks deadlines, and sends idle subscribers a mark; call it once a second. `isLate` is true
+    /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
+    /// second. `isLate` is true
     /// if the process was stopped for some time, so that input of that time is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
+        chronicle.tick()
         for connection in connections.inOrder { look(at: connection, now, isLate) }
     }
 
@@ -454,4 +456,11 @@ extension Server {
 
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
+
+    /// A last batch for a server that runs no further action: a probe of every state that changed
+    /// since it was last probed, with its sums. Returns nil if there is none, or changes are in no
+    /// batch.
+    ///
+    /// *Cost*: encodes these states.
+    package func lastProbe() -> Batch? { chronicle.makeLastProbe(of: delivery.turn) }
 }

@@ -25,10 +25,10 @@ struct ActionStream {
     /// with code 1 if an action was rejected; with code 74 if standard output was closed, which
     /// ends the sending.
     func run(_ client: Client) async throws {
-        let outcomes = OutcomeCounter(isEach: isEach)
+        let outcomes = OutcomeCounter(isEach: isEach, hasSummary: !isEach)
         let pipeline = try await Failure.explain(path) { () throws(ClientError) in
             try await client.pipeline(path, awaitsEffects: awaitsEffects) { _, outcome in
-                outcomes.add(outcome)
+                outcomes.add(outcome) { outcome.json }
             }
         }
         let limits = [timeout.begin(outcomes), timeout.watch(client) { outcomes.endEarly(nil) }]

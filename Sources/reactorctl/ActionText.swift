@@ -28,12 +28,21 @@ struct ActionText {
 
     /// Returns the encoded action for `value`; error texts begin with `place`.
     func encode(_ value: WireValue, _ place: String = "") throws(Failure) -> [UInt8] {
-        if let issue = schema.check(value).first {
-            throw Failure(
-                Failure.badActionCode,
-                "\(place)not an action of \(path): \(issue); see `reactorctl describe \(path)`")
-        }
+        try check(value, place)
         return value.wireBytes()
+    }
+
+    /// Returns the action as an item of a batch; error texts begin with `place`.
+    func embed(_ value: WireValue, _ place: String) throws(Failure) -> WireEmbedded {
+        try check(value, place)
+        return WireEmbedded(value)
+    }
+
+    private func check(_ value: WireValue, _ place: String) throws(Failure) {
+        guard let issue = schema.check(value).first else { return }
+        throw Failure(
+            Failure.badActionCode,
+            "\(place)not an action of \(path): \(issue); see `reactorctl describe \(path)`")
     }
 }
 

@@ -55,11 +55,15 @@ struct DispatchCommand: AsyncParsableCommand {
         if action == "-", ifRevision != nil {
             throw ValidationError("--if-revision goes with one action, not with -")
         }
-        if let ifRevision, Revision(ifRevision) == nil {
-            throw ValidationError(
-                "--if-revision \(ifRevision): expected the form that `get --revision` prints, "
-                    + "such as 9f86d081884c7d65:42")
-        }
+        try Self.checkRevision(ifRevision)
+    }
+
+    /// Throws unless the value of --if-revision is a revision or absent.
+    static func checkRevision(_ text: String?) throws(ValidationError) {
+        guard let text, Revision(text) == nil else { return }
+        throw ValidationError(
+            "--if-revision \(text): expected the form that `get --revision` prints, such as "
+                + "9f86d081884c7d65:42")
     }
 
     mutating func run() async throws {

@@ -5,6 +5,7 @@ import Synchronization
 /// Counts sent actions and their outcomes.
 final class OutcomeCounter: Sendable {
     private let isEach: Bool
+    private let hasSummary: Bool
     private let counts = Mutex(Counts())
 
     private struct Counts {
@@ -24,7 +25,11 @@ final class OutcomeCounter: Sendable {
         var outcomeCount: UInt64 { applied + rejected + failed + unknown }
     }
 
-    init(isEach: Bool) { self.isEach = isEach }
+    /// Prints each outcome as a line if `isEach` is true; prints a summary if `hasSummary` is true.
+    init(isEach: Bool, hasSummary: Bool) {
+        self.isEach = isEach
+        self.hasSummary = hasSummary
+    }
 
     /// Number of outcomes so far.
     var count: UInt64 { counts.withLock { $0.outcomeCount } }
@@ -35,8 +40,9 @@ final class OutcomeCounter: Sendable {
     /// Adds to the number of sent actions.
     func addSent(_ count: UInt64) { counts.withLock { $0.sent += count } }
 
-    /// Counts an outcome; called on the client's thread, in the order of the actions.
-    func add(_ outcome: ActionOutcome) {
+    /// Counts an outcome, which `line` shows; called on the client's thread, in the order of the
+    /// actions.
+    func add(_ outcome: ActionOutcome, as line: () -> String) {
         counts.withLock { counts in
             guard !counts.isOver else { return }
             switch outcome {
@@ -53,7 +59,7 @@ final class OutcomeCounter: Sendable {
             }
             guard isEach, counts.closed == nil else { return }
             do throws(Output.Closed) {
-                try Output.line(outcome.json)
+                try Output.line(line())
             } catch {
                 counts.closed = error
             }
@@ -73,7 +79,7 @@ final class OutcomeCounter: Sendable {
             }
             counts.unknown += counts.sent - counts.outcomeCount
             // The process ends with another error, so a closed output is not reported.
-            if !isEach { try? Output.line(Self.summary(counts)) }
+            if hasSummary { try? Output.line(Self.summary(counts)) }
         }
     }
 

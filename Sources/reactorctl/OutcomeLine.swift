@@ -26,6 +26,11 @@ extension DispatchOutcome<WireEmbedded> {
         }
     }
 
+    /// The outcome of the action in line `line` of a batch, for the reactor at `path`.
+    func json(line: Int, path: String) -> String {
+        "{\"line\":\(line),\"path\":\(WireValue.text(path).json())," + json.dropFirst()
+    }
+
     private static func applied(
         _ revision: Revision, _ reply: WireEmbedded?, extra: String?
     ) -> String {

@@ -29,10 +29,10 @@ struct Reactorctl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DispatchCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self,
-            HoldCommand.self, TreeCommand.self, DescribeCommand.self, StatsCommand.self,
-            PingCommand.self, LogCommand.self, ExportCommand.self, SnapshotCommand.self,
-            BackupCommand.self,
+            DispatchCommand.self, BatchCommand.self, GetCommand.self, WatchCommand.self,
+            WaitCommand.self, HoldCommand.self, TreeCommand.self, DescribeCommand.self,
+            StatsCommand.self, PingCommand.self, LogCommand.self, ExportCommand.self,
+            SnapshotCommand.self, BackupCommand.self,
         ])
 
     static func main() async {

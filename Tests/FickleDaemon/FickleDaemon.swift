@@ -32,6 +32,8 @@ struct Fickle {
         case plan(by: Int)
         /// Adds `by`; planned.
         case remind(by: Int)
+        /// Sets the count to zero; only the daemon sends it.
+        @WireInternal case forget
     }
 
     enum Mutation: Equatable {
@@ -54,6 +56,7 @@ struct Fickle {
         case .plan(let amount):
             Mutations.none.scheduling(
                 "later", after: .seconds(3_600), Action.remind(by: amount))
+        case .forget: .none
         }
     }
 

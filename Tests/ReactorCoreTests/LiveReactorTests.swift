@@ -36,6 +36,28 @@ struct LiveReactorTests {
         #expect(!adder.node.takesLongWay)
     }
 
+    @Test("F28: a tap whose token another tap releases is not called for that action any more")
+    func releasedByAnother() throws {
+        let (tree, world) = opened(Adder())
+        let adder = try tree.reactor(Adder.self)
+        var seen: [String] = []
+        var later: StoreToken?
+        let first = adder.addTap(
+            NodeTap(mutation: { _, _ in
+                seen.append("first")
+                later = nil
+            }))
+        later = adder.addTap(
+            NodeTap(
+                action: { _, _ in seen.append("action") },
+                mutation: { _, _ in seen.append("mutation") }))
+        adder.send(.add(1))
+        world.deliver(to: tree)
+        tree.start(tree.turn.takeEffects())
+        #expect(seen == ["first"] && later == nil)
+        withExtendedLifetime(first) {}
+    }
+
     @Test("F28: kept middleware lasts without its token")
     func kept() throws {
         let (tree, world) = opened(Adder())

@@ -1,3 +1,4 @@
+import Foundation
 import ReactorClient
 import ReactorCore
 import ReactorJournal
@@ -5,6 +6,7 @@ import ReactorWire
 import TestPrograms
 import Testing
 
+@testable import ReactorDaemon
 @testable import ReactorServer
 
 /// An action of `fickle-daemon`.
@@ -106,5 +108,118 @@ struct DivergenceTests {
         let again = try await start(Self.changed)
         #expect(try await again("get", "/count").output == "\(2 * count + 2)\n")
         #expect(await again.daemon.stop() == .exited(0))
+    }
+
+    // MARK: Short journals
+
+    /// Makes the unchanged daemon apply one action.
+    private func makeShortHistory() async throws -> Reactorctl {
+        let reactorctl = try await start()
+        #expect(try await reactorctl("dispatch", "/", #"{"add":{"by":1}}"#).code == 0)
+        return reactorctl
+    }
+
+    private func run(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) async throws -> ChildProcess {
+        let path = try home.write(config, to: "offline.yaml")
+        let child = try ChildProcess(
+            Built.product(Self.program), arguments + ["--config", path], environment: environment,
+            in: home, name: UUID().uuidString)
+        _ = await child.ended()
+        return child
+    }
+
+    @Test("J70: after one action and a clean stop, a changed reduce is refused, until a rebaseline")
+    func shortAndClean() async throws {
+        let first = try await makeShortHistory()
+        #expect(await first.daemon.stop() == .exited(0))
+        let reason = "/: replayed up to sequence 1, the state is not the recorded one"
+        let refused = try await DaemonProcess.run(
+            Self.program, config: config, environment: Self.changed, in: home)
+        #expect(refused.ending == .exited(78))
+        #expect(refused.log.contains(reason), "\(refused.log)")
+        #expect(refused.log.contains("before the snapshot of row"), "\(refused.log)")
+        let checked = try await run(["--check"], Self.changed)
+        #expect(checked.errors.contains(reason), "\(checked.errors)")
+        let unchanged = try await run(["--check"])
+        #expect(
+            unchanged.output.contains("verified the rows before the snapshot"),
+            "\(unchanged.output)")
+        let accepted = try await run(["rebaseline"], Self.changed)
+        #expect(accepted.output.contains("took a snapshot of row"), "\(accepted.errors)")
+        let after = try await start(Self.changed)
+        #expect(try await after("get", "/count").output == "1\n")
+        #expect(try await after("dispatch", "/", #"{"add":{"by":1}}"#).code == 0)
+        #expect(await after.daemon.stop() == .exited(0))
+        let again = try await start(Self.changed)
+        #expect(try await again("get", "/count").output == "3\n")
+        #expect(await again.daemon.stop() == .exited(0))
+    }
+
+    @Test("J70: a start without changes writes no checksums, and an unchanged reduce goes on")
+    func shortAndUnchanged() async throws {
+        let first = try await makeShortHistory()
+        #expect(await first.daemon.stop() == .exited(0))
+        for count in 1...3 {
+            let next = try await start()
+            #expect(try await next("get", "/count").output == "\(count)\n")
+            if count < 3 {
+                #expect(try await next("dispatch", "/", #"{"add":{"by":1}}"#).code == 0)
+            }
+            #expect(await next.daemon.stop() == .exited(0))
+        }
+        let rows = try rowCount()
+        let idle = try await start()
+        #expect(await idle.daemon.stop() == .exited(0))
+        // The row of the start.
+        #expect(try rowCount() == rows + 1)
+    }
+
+    private func rowCount() throws -> UInt64 {
+        let directory = try DataDirectory(examining: home.path("data"))
+        return try JournalReader(directory).verifyRest().number
+    }
+
+    @Test("J70: rows before the snapshot are not verified if they are large, and --check says so")
+    func longAndClean() async throws {
+        let first = try await start()
+        let client = try await Client.connect(to: first.daemon.socketPath)
+        for _ in 0..<40 {
+            let outcome = try await client.atomically { batch in
+                for _ in 0..<1_000 { batch.send(FickleAction.add(by: 1), to: "/") }
+            }
+            #expect(outcome.revision != nil)
+        }
+        client.close()
+        #expect(await first.daemon.stop() == .exited(0))
+        let text = "unverified before the snapshot: rows 1 to "
+        let checked = try await run(["--check"], Self.changed)
+        #expect(checked.output.contains(text), "\(checked.output)")
+        #expect(checked.output.contains("more than \(EarlierRows.byteCountMax) bytes"))
+        let next = try await start(Self.changed)
+        #expect(try await next("get", "/count").output == "40000\n")
+        #expect(await next.daemon.stop() == .exited(0))
+        #expect(next.daemon.log.contains("rows before the snapshot are unverified"))
+    }
+
+    @Test("J70: after kill -9, the start, --check and the doctor name the rows without checksums")
+    func shortAndKilled() async throws {
+        let first = try await makeShortHistory()
+        await first.daemon.kill9()
+        let text = "1 row, of sequence 1: no checksum of the state follows them"
+        let checked = try await run(["--check"])
+        #expect(checked.output.contains("unverified: \(text)"), "\(checked.output)")
+        let doctor = try ChildProcess(
+            Built.product(Self.program), ["doctor", home.path("data")], in: home, name: "doctor")
+        #expect(await doctor.ended() == .exited(0))
+        #expect(doctor.output.contains("unverified: \(text)"), "\(doctor.output)")
+        #expect(try HistoryDoctor(of: home.path("data")).lines.contains("unverified: \(text)"))
+        let next = try await start()
+        #expect(await next.daemon.stop() == .exited(0))
+        #expect(next.daemon.log.contains("replayed rows are unverified"), "\(next.daemon.log)")
+        #expect(next.daemon.log.contains("1 row, of sequence 1"), "\(next.daemon.log)")
+        let after = try await run(["--check"])
+        #expect(!after.output.contains("unverified"), "\(after.output)")
     }
 }

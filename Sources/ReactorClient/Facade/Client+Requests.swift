@@ -92,6 +92,18 @@ extension Client {
             awaitsEffects: awaitsEffects)
     }
 
+    /// Sends actions as one transaction under any conditions: see
+    /// ``atomically(if:isPreviewed:awaitsEffects:_:)``.
+    package nonisolated(nonsending) func atomically(
+        under conditions: DispatchOptions?, awaitsEffects: Bool = false,
+        _ build: (inout ActionBatch) -> Void
+    ) async throws(ClientError) -> BatchOutcome {
+        var batch = ActionBatch(of: shared)
+        build(&batch)
+        return try await submit(
+            batch.items, conditions, isPreviewed: false, awaitsEffects: awaitsEffects)
+    }
+
     private func submit(
         _ items: [ActionBatch.Item], _ conditions: DispatchOptions?, isPreviewed: Bool,
         awaitsEffects: Bool
@@ -211,7 +223,17 @@ extension Client {
         _ path: String, awaitsEffects: Bool = false,
         report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
     ) async throws(ClientError) -> Pipeline {
-        Pipeline(port, try await node(at: path), awaitsEffects: awaitsEffects, report)
+        try await pipeline([path], awaitsEffects: awaitsEffects, report: report)
+    }
+
+    /// Makes a pipeline for the nodes at `paths`; every action has these conditions.
+    package func pipeline(
+        _ paths: [String], _ conditions: DispatchOptions? = nil, awaitsEffects: Bool = false,
+        report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
+    ) async throws(ClientError) -> Pipeline {
+        var holds: [NodeHold] = []
+        for path in paths { holds.append(try await node(at: path)) }
+        return Pipeline(port, holds, conditions, awaitsEffects: awaitsEffects, report)
     }
 
     // MARK: The past

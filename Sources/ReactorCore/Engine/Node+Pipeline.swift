@@ -190,9 +190,12 @@ extension Node {
 
     /// Adds `tap`; releasing the token removes it.
     func addTap(_ tap: NodeTap<R>) -> StoreToken {
-        let id = orderedRules().add(tap)
+        // Another tap may release the token while all taps are called for the same action.
+        let isOver = Flag()
+        let id = orderedRules().add(tap.silent(after: isOver))
         weighRules()
         return StoreToken { [weak self] in
+            isOver.raise()
             self?.rules?.removeTap(id)
             self?.weighRules()
         }

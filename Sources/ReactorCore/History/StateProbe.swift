@@ -2,7 +2,7 @@ package import ReactorWire
 
 /// Some nodes at one revision, whose checksums can be computed on any thread.
 ///
-///     let probe = tree.probeTurn()
+///     let probe = tree.probe(changed)
 ///     let sums = probe.sums()             // elsewhere, later
 ///
 /// *Place*: a daemon that keeps history takes one now and then, and records first the nodes, then
@@ -14,6 +14,8 @@ package import ReactorWire
 package struct StateProbe: Sendable {
     /// The probed nodes, in the order of their sums.
     package let nodes: [ProbedNode]
+    /// Maximum number of nodes in the probe of a daemon that ends.
+    package static let lastNodeCountMax = 4_096
     private let states: [@Sendable (inout WireWriter) -> Void]
 
     init(of nodes: [AnyNode]) {
@@ -32,6 +34,33 @@ package struct StateProbe: Sendable {
         }
         return (values, byteCount)
     }
+}
+
+/// The nodes that changed since a probe, up to a limit: the next probe sums them.
+///
+/// *Shape*: node numbers, each once. *Cost*: searches the numbers for each change.
+package struct ChangedNodes: Equatable, Sendable {
+    /// The numbers of the nodes, in the order of their first change.
+    package private(set) var numbers: [UInt32] = []
+    /// Whether no changed node is missing.
+    package private(set) var isComplete = true
+
+    // Bounded, so that no turn waits for the copies of many states.
+    /// Maximum number of nodes.
+    package static let countMax = 16
+
+    package init() {}
+
+    /// Adds a changed node.
+    package mutating func add(_ number: UInt32) {
+        // Most changes follow a change of the same node.
+        guard numbers.last != number, !numbers.contains(number) else { return }
+        guard numbers.count < Self.countMax else { return omit() }
+        numbers.append(number)
+    }
+
+    /// Records that a changed node is missing.
+    package mutating func omit() { isComplete = false }
 }
 
 /// A probed node.

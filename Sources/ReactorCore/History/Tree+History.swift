@@ -134,32 +134,57 @@ extension Tree {
         }
     }
 
-    /// Probes nodes whose deltas are among the first of the turn. Call it between two transactions.
-    package func probeTurn() -> StateProbe {
-        var found: [AnyNode] = []
+    // MARK: Probes
+
+    /// Adds the nodes of the turn's first `frameCount` deltas to `changed`. Call it between two
+    /// transactions.
+    package func collectChanged(
+        into changed: inout ChangedNodes, _ frameCount: Int = searchedFrameCount
+    ) {
         turn.withDeltas { bytes in
             var offset = 0
-            var frameCount = 0
-            while frameCount < Self.probedFramesMax, found.count < Self.probedNodesMax,
-                let header = try? FrameHeader.decode(
-                    bytes, at: offset, frameBytesMax: Int(UInt32.max))
-            {
+            for _ in 0..<frameCount {
+                guard
+                    let header = try? FrameHeader.decode(
+                        bytes, at: offset, frameBytesMax: Int(UInt32.max))
+                else { return }
                 offset += FrameHeader.byteCount + Int(header.length)
-                frameCount += 1
-                guard header.kind == FrameKind.delta.rawValue, let node = nodes[header.id],
-                    !node.isCollection, !node.isGone, !found.contains(where: { $0 === node })
-                else { continue }
-                found.append(node)
+                if header.kind == FrameKind.delta.rawValue { changed.add(header.id) }
             }
+            if offset < bytes.count { changed.omit() }
+        }
+    }
+
+    /// Probes these nodes, except those that were removed. Call it between two transactions.
+    package func probe(_ changed: ChangedNodes) -> StateProbe {
+        StateProbe(of: changed.numbers.compactMap { nodes[$0] }.filter(\.isProbed))
+    }
+
+    /// Probes the nodes that changed after `sequence`, but at most
+    /// ``StateProbe/lastNodeCountMax``, for a daemon that ends. *Cost*: O(nodes).
+    package func probe(changedAfter sequence: UInt64) -> StateProbe {
+        var found: [AnyNode] = []
+        forEachNode { node in
+            guard node.sequence > sequence, node.isProbed, found.count < StateProbe.lastNodeCountMax
+            else { return }
+            found.append(node)
         }
         return StateProbe(of: found)
     }
 
-    // Bounded, so that a turn does not wait for it.
-    /// Maximum nodes of one probe.
-    static let probedNodesMax = 16
-    /// Maximum deltas searched for these nodes.
-    static let probedFramesMax = 64
+    /// The nodes that changed after `sequence`. *Cost*: O(nodes).
+    package func changedNodes(after sequence: UInt64) -> ChangedNodes {
+        var changed = ChangedNodes()
+        forEachNode { node in
+            if node.sequence > sequence, node.isProbed { changed.add(node.number) }
+        }
+        return changed
+    }
+
+    /// Deltas of a turn that are searched for changed nodes: few, since every turn is searched.
+    package static let searchedFrameCount = 16
+    /// Deltas of a turn that are searched before a probe.
+    package static let probedFrameCount = 64
 
     // MARK: States from elsewhere
 
@@ -206,4 +231,9 @@ extension Tree {
         for node in nodes { SavedNode(node).encode(into: &writer) }
         return writer.bytes
     }
+}
+
+extension AnyNode {
+    /// Whether a probe may sum the node's state: it is in the tree and has one of its own.
+    fileprivate var isProbed: Bool { !isCollection && !isGone }
 }

@@ -476,15 +476,17 @@ extension TreeRecovery {
             })
     }
 
-    /// Compares the last probe with the recorded sums.
+    /// Compares the last probe with the recorded sums. Returns whether a state was compared.
     ///
     /// *Throws*: ``RecoveryError/diverged(path:sequence:)``.
-    package func compare(_ sums: [UInt64]) throws(RecoveryError) {
+    package func compare(_ sums: [UInt64]) throws(RecoveryError) -> Bool {
         // The replay may have started from a snapshot between a probe and its sums.
-        guard let held else { return }
+        guard let held else { return false }
         self.held = nil
+        var isCompared = false
         for (probed, sum) in zip(held.nodes, sums) {
             guard let probed else { continue }
+            isCompared = true
             var writer = WireWriter()
             probed.encode(&writer)
             guard writer.withBytes({ WireChecksum(of: $0).value }) != sum else { continue }
@@ -493,6 +495,7 @@ extension TreeRecovery {
             // Where values are left out, states differ.
             if survey.isComplete { survey.record(refusal) }
         }
+        return isCompared
     }
 
     /// Forgets a probe whose sums are not in the history.

@@ -126,6 +126,7 @@ final class History {
         }
         position = reader.position
         let first = firstNumber ?? position.number
+        if firstNumber == nil { log(recovery.unverified) }
         firstNumber = first
         // A copy ends with epoch 0, so that a daemon that continues from it begins a new epoch. So
         // does one whose clients may have seen rows that were lost: their revisions are void. Once
@@ -153,6 +154,26 @@ final class History {
         } catch {
             throw .journal(error)
         }
+    }
+
+    private func log(_ rows: UnverifiedRows) {
+        guard rows.count > 0 else { return }
+        logger.notice(
+            "replayed rows are unverified: no checksum of the state follows them",
+            metadata: ["rows": "\(rows)"])
+    }
+
+    /// Verifies the rows before the snapshot from which ``recover(_:epoch:)`` began: see
+    /// ``EarlierRows``.
+    func verifyEarlierRows(
+        _ root: some Reactor, _ limits: ServerLimits
+    ) throws(DaemonError) {
+        guard let snapshotNumber else { return }
+        let rows = try Self.reading { () throws(JournalError) in
+            try EarlierRows(before: snapshotNumber, in: directory, dropped: config.dropped)
+        }
+        guard case .unverified(let text)? = try rows?.verify(root, limits) else { return }
+        logger.info("rows before the snapshot are unverified", metadata: ["rows": "\(text)"])
     }
 
     private func chooseSnapshot() throws(DaemonError) -> SnapshotReader? {

@@ -1,4 +1,6 @@
 import ReactorJournal
+import ReactorServer
+import ReactorWire
 
 /// The findings of an examination of a data directory, as text for the operator.
 package struct HistoryDoctor {
@@ -17,6 +19,7 @@ package struct HistoryDoctor {
             let report = try doctor.examine()
             var lines = report.findings.map { "damage: \($0)" }
             lines += Self.facts(report)
+            if report.findings.isEmpty { lines += try Self.unverified(doctor.rows(in: report)) }
             if let copy {
                 let found = try doctor.salvage(into: copy)
                 lines.append(
@@ -29,6 +32,17 @@ package struct HistoryDoctor {
         } catch {
             throw .journal(error)
         }
+    }
+
+    /// Names the rows that a start replays and cannot verify.
+    private static func unverified(_ reader: JournalReader) throws(JournalError) -> [String] {
+        var rows = UnverifiedRows()
+        while let row = try reader.next() {
+            // Facts that cannot be read are damage, which only a start with its reactors reports.
+            rows.add(row.batch, (try? TurnFact.list(row.facts.span)) ?? [])
+        }
+        return rows.count == 0
+            ? [] : ["unverified: \(rows): no checksum of the state follows them"]
     }
 
     private static func facts(_ report: JournalReport) -> [String] {

@@ -219,12 +219,13 @@ final class HistoryKeeper {
         }
     }
 
-    /// Commits what waits, takes a last snapshot if there are changes since the last one and
-    /// `skipsSnapshot` is false, and closes the files.
+    /// Commits what waits and closes the files. Unless `skipsSnapshot` is true, records the sums of
+    /// changed states, and takes a last snapshot if there are changes since the last one.
     func close(skipsSnapshot: Bool) {
         let isStale = !skipsSnapshot && (task != nil || hasFailed || fresh.isChanged)
         task?.cancel()
         task = nil
+        if !skipsSnapshot, let batch = server.lastProbe() { journal.append(batch) }
         journal.close()
         guard isStale, let snapshot = server.lastSnapshot() else { return }
         do throws(JournalError) {

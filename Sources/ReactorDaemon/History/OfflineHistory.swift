@@ -99,7 +99,13 @@ extension OfflineHistory {
     /// *Throws*: what ends a start before it has read the history.
     package func forecast(of root: some Reactor) throws(DaemonError) -> StartForecast {
         if let line = try lineOfUnread() { return StartForecast(line) }
-        return StartForecast(try past(of: root, surveys: true), path: path, dropped: config.dropped)
+        let past = try past(of: root, surveys: true)
+        // Rows that today's types cannot read say nothing about `reduce`.
+        let isReadable = past.survey?.refusals.isEmpty ?? true
+        let earlier =
+            isReadable
+            ? try verifyEarlierRows(before: past.snapshotNumber, in: past.directory, root) : []
+        return StartForecast(past, earlier: earlier, path: path, dropped: config.dropped)
     }
 
     /// The forecast of a start that reads no history; nil if there is one to read.
@@ -124,6 +130,24 @@ extension OfflineHistory {
                     + "what a start would do"
             default: throw .journal(error)
             }
+        }
+    }
+
+    /// Describes the rows before the snapshot of row `number` as a start verifies them.
+    private func verifyEarlierRows(
+        before number: UInt64?, in directory: DataDirectory, _ root: some Reactor
+    ) throws(DaemonError) -> [String] {
+        guard let number else { return [] }
+        let rows: EarlierRows?
+        do throws(JournalError) {
+            rows = try EarlierRows(before: number, in: directory, dropped: config.dropped)
+        } catch {
+            throw .journal(error)
+        }
+        switch try rows?.verify(root, limits) {
+        case nil, .none?: return []
+        case .verified?: return ["verified the rows before the snapshot"]
+        case .unverified(let text)?: return ["unverified before the snapshot: \(text)"]
         }
     }
 

@@ -26,7 +26,9 @@ final class PastTree {
     var lostPaths: [SlicePath] { recovery.lostPaths }
     /// The differences between the history and today's reactors, if they are collected.
     let survey: RecoverySurvey?
-    private let directory: DataDirectory
+    /// The replayed rows that no checksum verifies.
+    var unverified: UnverifiedRows { recovery.unverified }
+    let directory: DataDirectory
     private let recovery: Recovery
     private let isCancelled: () -> Bool
 

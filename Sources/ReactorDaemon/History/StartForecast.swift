@@ -12,8 +12,9 @@ package struct StartForecast {
     /// A start that reads no history.
     init(_ line: String) { lines = [line] }
 
-    /// A start that continues the history in `path` as `past` has read it, with a survey.
-    init(_ past: PastTree, path: String, dropped: [SlicePath]) {
+    /// A start that continues the history in `path` as `past` has read it, with a survey. `earlier`
+    /// describes the rows before its snapshot.
+    init(_ past: PastTree, earlier: [String], path: String, dropped: [SlicePath]) {
         lines = ["reads \(path)"]
         lines += past.passedOver.map { "skips a snapshot: \($0)" }
         lines.append(
@@ -24,6 +25,10 @@ package struct StartForecast {
             ? "sequence \(past.revision.sequence), and begins a new epoch"
             : "revision \(past.revision)"
         lines.append("replays \(past.rowCount) rows, up to \(end)")
+        if past.unverified.count > 0 {
+            lines.append("unverified: \(past.unverified): no checksum of the state follows them")
+        }
+        lines += earlier
         let lost = past.lostPaths
         lines += past.newPaths.filter { !lost.contains($0) }.map { "\($0) is new" }
         for path in lost where dropped.contains(where: { Self.isPath(path, below: $0) }) {

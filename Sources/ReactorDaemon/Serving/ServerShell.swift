@@ -79,9 +79,11 @@ package final class ServerShell {
                 root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
+        let recovered = try history.recover(recovery(), epoch: epoch)
+        try history.verifyEarlierRows(root, limits)
         current = Server(
-            try history.recover(recovery(), epoch: epoch), watching: history.words,
-            daemonName: name, ownerUID: ownerUID, random: random)
+            recovered, watching: history.words, daemonName: name, ownerUID: ownerUID,
+            random: random)
         recover = { (former) throws(DaemonError) in
             let recovery = recovery()
             recovery.succeed(former.tree)

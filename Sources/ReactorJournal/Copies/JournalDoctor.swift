@@ -41,6 +41,12 @@ package struct JournalDoctor {
         return report
     }
 
+    /// The rows that a start replays: those after the newest snapshot of an undamaged directory.
+    package func rows(in report: JournalReport) throws(JournalError) -> JournalReader {
+        guard let number = report.snapshots.first else { return try JournalReader(directory) }
+        return try JournalReader(directory, behind: number)
+    }
+
     /// Writes the undamaged part into the new directory `path`: the longest run of rows that begins
     /// at the first row or at a good snapshot, and the newest good snapshot that fits it.
     ///

@@ -16,7 +16,12 @@ package struct SnapshotStore: Sendable {
     /// Size of the newest snapshot in bytes; nil if there is none.
     package func newestByteCount() throws(JournalError) -> Int? {
         guard let number = try numbers().first else { return nil }
-        return try directory.byteCount(of: SnapshotHeader.name(number))
+        return try byteCount(of: number)
+    }
+
+    /// Size of the snapshot of row `number` in bytes; nil if there is none.
+    package func byteCount(of number: UInt64) throws(JournalError) -> Int? {
+        try directory.byteCount(of: SnapshotHeader.name(number))
     }
 
     /// Removes incomplete files that a crash left; call only while no snapshot is being written.

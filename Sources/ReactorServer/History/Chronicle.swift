@@ -33,7 +33,7 @@ final class Chronicle {
     private var isDurable = false
     /// Sequence before the turn's first transaction.
     private(set) var turnStart: UInt64
-    private var probes = ProbeSchedule()
+    private var probes: TurnProbes
     private var epoch: EpochState
     /// The highest number of any connection; later connections get higher ones.
     private(set) var highestConnection: UInt64
@@ -65,6 +65,7 @@ final class Chronicle {
         epoch = keepsHistory && recovery.goesOnInEpoch ? .inherited : .own
         highestConnection = recovery.lastConnection
         turnStart = recovery.tree.turn.sequence
+        probes = TurnProbes(recovery, keepsHistory: keepsHistory)
     }
 
     /// True while every action is refused because the journal cannot write.
@@ -304,21 +305,43 @@ extension Chronicle {
         invariants()
     }
 
-    /// Probes some of the turn's changed states, if enough was written since the last probe.
+    /// Probes changed states if a probe is due, and records the sums of the last probe.
     private func recordProbe() {
-        // Sums alone are no reason for a row.
-        guard hasChanges, !isReadOnly else { return }
+        guard !isReadOnly else { return }
+        if hasChanges {
+            probes.collect(
+                behind: tree.turn.deltaByteCount + facts.value.count, at: orders.now)
+        } else if !probes.isRowDue {
+            return
+        }
         if let sums = probes.takeSums() { record(.sums(sums)) }
-        guard probes.isDue(behind: tree.turn.deltaByteCount + facts.value.count) else { return }
-        let probe = tree.probeTurn()
-        guard !probe.nodes.isEmpty else { return }
-        probes.start()
-        record(.probe(probe.nodes))
-        orders.append(.sum(probe))
+        if let probe = probes.take(at: orders.now) {
+            record(.probe(probe.nodes))
+            orders.append(.sum(probe))
+        }
+        probes.endTurn()
     }
+
+    /// Whether the next turn gets a row for a probe or its sums, also without a change.
+    var isProbeDue: Bool { probes.isRowDue }
+
+    /// Passes the time, once a second.
+    func tick() { if keepsHistory, !isReadOnly { probes.tick(at: orders.now) } }
 
     /// Records the checksums of the last probe, which read `byteCount` bytes.
     func summed(_ sums: [UInt64], byteCount: Int) { probes.finish(sums, byteCount: byteCount) }
+
+    /// The batch of turn `turn` with a probe and its sums, for a server that runs no further action.
+    /// Returns nil if every change has recorded sums, or changes are in no batch.
+    func makeLastProbe(of turn: UInt64) -> Batch? {
+        guard keepsHistory, !isReadOnly, !isUnsealed else { return nil }
+        if let sums = probes.takeSums() { record(.sums(sums)) }
+        if let probe = probes.takeLast() {
+            record(.probe(probe.nodes))
+            record(.sums(probe.sums().values))
+        }
+        return hasFacts ? makeBatch(of: turn, ByteSlice([])) : nil
+    }
 }
 
 // MARK: - A history that has lost its end

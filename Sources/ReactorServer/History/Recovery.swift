@@ -18,6 +18,8 @@ package final class Recovery {
     package private(set) var lastConnection: UInt64 = 0
     /// Number of replayed transactions.
     package private(set) var replayedCount: UInt64 = 0
+    /// The replayed rows that no checksum verifies.
+    package private(set) var unverified = UnverifiedRows()
     let nodes: TreeRecovery
     let sessions: SessionTable
     let ring: DeltaRing
@@ -107,6 +109,7 @@ package final class Recovery {
             case .schemas(let schemas): nodes.learn(schemas)
             case .layout(let records):
                 nodes.dropProbe()
+                unverified.dropProbe()
                 try nodes.assign(records)
             case .made(let records): nodes.expect(records)
             default: break
@@ -114,11 +117,14 @@ package final class Recovery {
         }
         try nodes.replay(batch.deltas.storage.span.extracting(batch.deltas.range))
         nodes.endRow()
+        unverified.add(batch)
         for fact in facts {
             switch fact {
             case .replaced(let saved): try nodes.restore(saved.span)
-            case .probe(let probed): if !acceptsDivergence { nodes.probe(probed) }
-            case .sums(let sums): try nodes.compare(sums)
+            case .probe(let probed):
+                if !acceptsDivergence { nodes.probe(probed) }
+                unverified.probe()
+            case .sums(let sums): if try nodes.compare(sums) { unverified.verify() }
             default: replay(fact, upTo: batch.sequence)
             }
         }

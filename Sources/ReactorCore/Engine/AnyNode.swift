@@ -125,6 +125,10 @@ public class AnyNode {
     var isReacting: Bool { false }
     /// Whether the node's children have keys and are created and removed at run time.
     package var isCollection: Bool { false }
+    /// Shape of the own states of a collection's children; `nil` in other nodes.
+    package var childSchema: WireSchema? { nil }
+    /// Whether the keys of a collection are integers.
+    package var hasIntegerKeys: Bool { false }
     /// Name of the reactor's type.
     package final var reactorName: String { form.name }
     /// The name that clients receive: ``reactorName``, or for a collection also that of its

@@ -16,9 +16,9 @@ enum Surface {
         "ReactorFoundation": 19,
         "ReactorJournal": 12,
         "ReactorLoop": 32,
-        "ReactorServer": 39,
+        "ReactorServer": 42,
         "ReactorTesting": 208,
-        "ReactorWire": 379,
+        "ReactorWire": 380,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

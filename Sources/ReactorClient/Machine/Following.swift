@@ -73,10 +73,13 @@ struct Following: ~Copyable {
 // MARK: - Following and leaving
 extension Following {
     /// Starts to follow the slice at `path`, a canonical path, for `sink`.
-    mutating func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+    mutating func follow(
+        _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink,
+        selecting selection: Selection? = nil
+    ) {
         defer { invariants() }
-        let known = subscriptions.first { $0.path == path && $0.mode == mode }
-        let subscription = known ?? Subscription(path: path, mode: mode)
+        let known = subscriptions.first { $0.isSlice(path, mode, selection) }
+        let subscription = known ?? Subscription(path: path, mode: mode, selection)
         if known == nil { subscriptions.append(subscription) }
         subscription.join(sink)
         sink.setMode(mode)
@@ -191,7 +194,7 @@ extension Following {
         guard contains(subscription) else {
             // A later subscription to the same slice has the same number.
             let isWanted = subscriptions.contains {
-                $0.path == subscription.path && $0.mode == subscription.mode
+                $0.isSlice(subscription.path, subscription.mode, subscription.selection)
             }
             if !isWanted { effects.unsubscribed.append(id) }
             return false
@@ -462,7 +465,12 @@ extension Following {
         assert(subscriptions.allSatisfy { !$0.sinks.isEmpty }, "a slice is followed by no sink")
         assert(
             subscriptions.count > 64
-                || Set(subscriptions.map { "\($0.mode) \($0.path)" }).count == subscriptions.count,
+                || subscriptions.indices.allSatisfy { index in
+                    let known = subscriptions[index]
+                    return !subscriptions[..<index].contains {
+                        $0.isSlice(known.path, known.mode, known.selection)
+                    }
+                },
             "a slice is followed twice")
     }
 }

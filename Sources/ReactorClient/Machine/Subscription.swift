@@ -8,6 +8,8 @@ import ReactorCore
 final class Subscription {
     let path: String
     let mode: SubscriptionMode
+    /// The children of the collection that it shows, if it is a selection of them.
+    let selection: Selection?
     // Only Following reaches a subscription, and sinks do not: accesses cannot overlap.
     private let sinkCell = Cell<[any SliceSink]>([])
     private let progressCell = Cell(Progress())
@@ -43,9 +45,10 @@ final class Subscription {
     /// Number of unreadable updates in a row that end the subscription.
     static let faultsMax = 3
 
-    init(path: String, mode: SubscriptionMode) {
+    init(path: String, mode: SubscriptionMode, _ selection: Selection? = nil) {
         self.path = path
         self.mode = mode
+        self.selection = selection
     }
 
     private var progress: Progress {
@@ -102,8 +105,15 @@ extension Subscription {
     func wish(at revision: Revision) -> Subscribe {
         let isKnown = wasLive && !needsSnapshot
         return Subscribe(
-            path: path, mode: mode, from: isKnown ? revision : nil,
-            patches: mode == .value && sinks.allSatisfy { $0.takesPatches })
+            path: path, mode: selection == nil ? mode : .selection,
+            from: isKnown ? revision : nil,
+            patches: mode == .value && sinks.allSatisfy { $0.takesPatches },
+            selection: selection)
+    }
+
+    /// Whether it is the slice at `path`, in this mode, of this selection.
+    func isSlice(_ path: String, _ mode: SubscriptionMode, _ selection: Selection?) -> Bool {
+        self.path == path && self.mode == mode && self.selection == selection
     }
 
     /// Makes the next request ask for a snapshot.

@@ -38,11 +38,12 @@ extension ClientMachine {
         follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 
-    /// Follows the collection of reactors `R` at `path`, held by `hold`; `completion` is called once
-    /// its children are known. The same path and types give the same object while a reference to it
-    /// exists.
+    /// Follows the collection of reactors `R` at `path`, held by `hold`, or a selection of its
+    /// children; `completion` is called once they are known. The same path, types and selection give
+    /// the same object while a reference to it exists.
     package func collection<Key: KeyedKey, R: Reactor>(
-        at path: String, port: ActionPort?, _ hold: NodeHold?,
+        at path: String, selecting selection: Selection? = nil, port: ActionPort?,
+        _ hold: NodeHold?,
         then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
@@ -52,11 +53,15 @@ extension ClientMachine {
             return completion(.failure(error))
         }
         let known = following.value.first(at: path) { sink in
-            (sink as? CollectionSink<Key, R>).flatMap { $0.collection == nil ? nil : $0 }
+            (sink as? CollectionSink<Key, R>).flatMap {
+                $0.collection == nil || $0.selection != selection ? nil : $0
+            }
         }
         if let known, known.found.whenReady(completion) { return }
         let collection = MirrorCollection<Key, R>(at: path, on: shared, port, hold)
-        follow(path, .value, CollectionSink(collection, then: completion))
+        follow(
+            path, .value, CollectionSink(collection, selection, then: completion),
+            selecting: selection)
     }
 
     /// Follows the value at `path` while a reference to the result exists.

@@ -9,7 +9,7 @@ enum Surface {
     /// Maxima by target.
     static let publicMax: [String: Int] = [
         "LoginExample": 14,
-        "ReactorClient": 234,
+        "ReactorClient": 252,
         "ReactorCore": 662,
         "ReactorDaemon": 57,
         "ReactorDaemonCommand": 8,

@@ -52,6 +52,7 @@ final class TurnSealer {
     /// appended.
     private func seal() {
         if !turn.isQuiet { shareChanges() }
+        sharing.selectChildren()
         let deltaByteCount = turn.deltaByteCount
         let listed = delivery.takeListed()
         let mark = endFrames(of: listed)

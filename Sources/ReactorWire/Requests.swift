@@ -44,9 +44,8 @@ public enum AckLevel: String, CaseIterable, Sendable {
 }
 
 /// Requests a slice: its state now and every change.
-@WireCodable
 @MemberwiseInit
-package struct Subscribe: Equatable, Sendable {
+package struct Subscribe: WireCodable, Equatable, Sendable {
     /// Path of a node; in value mode, followed by a path into its state.
     package var path: String
     /// Whether to send mutations or values.
@@ -56,6 +55,8 @@ package struct Subscribe: Equatable, Sendable {
     /// Whether the daemon may send only the changes of a value that the client has: see
     /// ``FrameFlags/patch``.
     package var patches: Bool = false
+    /// The children to show, in the mode ``SubscriptionMode/selection``.
+    package var selection: Selection?
 }
 
 /// How the daemon keeps a slice up to date.
@@ -65,6 +66,56 @@ package enum SubscriptionMode: String, CaseIterable, Sendable {
     case replica
     /// The value; intermediate values may be skipped.
     case value
+    // A mode, not only a field: an older daemon refuses an unknown mode, and would skip an unknown
+    // field and show every child.
+    /// The value of some children of a collection: see ``Subscribe/selection``.
+    case selection
+}
+
+extension Subscribe {
+    /// Encodes `selection` only if there is one: other requests have the bytes that they had before
+    /// there was such a field.
+    package func encode(into writer: inout WireWriter) {
+        if let selection {
+            SubscribeForm.Selecting(
+                path: path, mode: mode, from: from, patches: patches, selection: selection
+            ).encode(into: &writer)
+        } else {
+            SubscribeForm.Plain(path: path, mode: mode, from: from, patches: patches)
+                .encode(into: &writer)
+        }
+    }
+
+    package static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> Subscribe {
+        let form = try SubscribeForm.Selecting.decode(bytes, &cursor)
+        return Subscribe(
+            path: form.path, mode: form.mode, from: form.from, patches: form.patches,
+            selection: form.selection)
+    }
+
+    package static var wireSchema: WireSchema { SubscribeForm.Selecting.wireSchema }
+}
+
+/// The two encodings of ``Subscribe``.
+private enum SubscribeForm {
+    @WireCodable
+    struct Plain {
+        var path: String
+        var mode: SubscriptionMode = .value
+        var from: Revision?
+        var patches: Bool = false
+    }
+
+    @WireCodable
+    struct Selecting {
+        var path: String
+        var mode: SubscriptionMode = .value
+        var from: Revision?
+        var patches: Bool = false
+        var selection: Selection?
+    }
 }
 
 /// Answers ``Subscribe``.
@@ -99,7 +150,7 @@ public struct Refusal: Equatable, Sendable, Error {
     public var code: FaultCode
     /// The reason, for people to read.
     public var message: String
-    /// For a path that does not exist: the nearest existing one.
+    /// For a path, or a field of a selection, that does not exist: the nearest existing one.
     public var nearest: String?
 
     /// Makes a refusal.
@@ -116,6 +167,9 @@ package enum Question: Equatable, Sendable {
     /// The value of a slice. The answer is a ``Revision``, a bool that says whether the slice has a
     /// value, and the value.
     case get(path: String)
+    /// The value of a selection of a collection's children. The answer has the form of that to
+    /// ``get(path:)``.
+    case select(path: String, selection: Selection)
     /// The types and the documentation of a node. The answer is a ``NodeDescription``.
     case describe(path: String)
     /// All nodes, parents before children. The answer is an array of ``TreeEntry``.

@@ -17,4 +17,12 @@
     package static let pathBytesMax = 4_096
     /// Maximum components of a slice path.
     package static let pathComponentsMax = 64
+    /// Maximum nesting of a selection's condition.
+    package static let selectionDepthMax = 16
+    /// Maximum number of a selection's conditions, and of the values that they compare with.
+    package static let selectionTermsMax = 256
+    /// Maximum number of parts of a selection's order.
+    package static let selectionOrdersMax = 8
+    /// Maximum number of children that a limited selection shows.
+    package static let selectionFirstMax = 65_536
 }

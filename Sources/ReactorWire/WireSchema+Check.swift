@@ -237,7 +237,7 @@ extension WireSchema {
     }
 
     /// Names for an error text, the first 16 of them.
-    static func list(_ names: [String]) -> String {
+    package static func list(_ names: [String]) -> String {
         guard !names.isEmpty else { return "(none)" }
         let shown = names.prefix(16).joined(separator: ", ")
         return names.count > 16 ? shown + ", …" : shown
@@ -260,6 +260,43 @@ extension WireSchema {
             if let answer = walk.step(component) { return answer }
         }
         return true
+    }
+
+    /// A component of a path that is no part of its type.
+    package struct MissingPart: Error, Equatable {
+        /// The component.
+        package var name: WireKey
+        /// The names of the parts that exist.
+        package var known: [String]
+        /// What the component is looked up in, in words.
+        package var kind: String
+    }
+
+    /// The shape of the part at `path`, without optionals around it; ``any`` if the schema does not
+    /// tell.
+    ///
+    /// *Throws*: the first component that no value of this shape can have.
+    package func part(at path: ArraySlice<WireKey>) throws(MissingPart) -> WireSchema {
+        var walk = PathWalk(schema: self, rest: path)
+        while let component = walk.rest.first {
+            let schema = walk.schema
+            switch walk.step(component) {
+            case true: return .any
+            case false:
+                throw MissingPart(name: component, known: schema.partNames, kind: schema.kind)
+            case nil: break
+            }
+        }
+        return walk.bareSchema
+    }
+
+    /// The names of the fields of a record, or the cases of a choice.
+    private var partNames: [String] {
+        switch self {
+        case .record(let record): record.fields.map(\.name)
+        case .choice(let choice): choice.cases.map(\.name)
+        default: []
+        }
     }
 }
 
@@ -301,6 +338,20 @@ private struct PathWalk {
                 return false
             }
             return enter(item.payload)
+        }
+    }
+
+    /// The schema without optionals and references around it.
+    var bareSchema: WireSchema {
+        var bare = schema
+        while true {
+            switch bare {
+            case .optional(let wrapped): bare = wrapped
+            case .reference(let name):
+                guard let outer = enclosing.last(where: { $0.name == name }) else { return .any }
+                return outer.schema
+            default: return bare
+            }
         }
     }
 

@@ -199,17 +199,42 @@ extension WireValue {
 
     /// Sets or removes the value at `path`. Returns whether it changed, or `nil` if the value has
     /// no map at the path.
+    ///
+    /// If the last component is an index of an array, inserts the value before that element, or
+    /// removes the element.
     package mutating func set(_ value: WireValue?, at path: ArraySlice<WireKey>) -> Bool? {
-        guard let key = path.first, case .map(var map) = self else { return nil }
+        guard let key = path.first else { return nil }
+        let rest = path.dropFirst()
+        if rest.isEmpty, case .array(var elements) = self {
+            self = .null
+            defer { self = .array(elements) }
+            return elements.step(key, inserting: value) ? true : nil
+        }
+        guard case .map(var map) = self else { return nil }
         // A second reference to the map would make the change copy it.
         self = .null
         defer { self = .map(map) }
-        let rest = path.dropFirst()
         guard rest.isEmpty else {
             return map.change(key) { inner in inner.set(value, at: rest) } ?? nil
         }
         guard map[key] != value else { return false }
         map[key] = value
+        return true
+    }
+}
+
+extension Array {
+    /// Inserts an element before the index that `key` spells, or removes the element there. Returns
+    /// false if there is no such index.
+    package mutating func step(_ key: WireKey, inserting element: Element?) -> Bool {
+        guard let index = key.arrayIndex else { return false }
+        if let element {
+            guard index <= count else { return false }
+            insert(element, at: index)
+        } else {
+            guard index < count else { return false }
+            remove(at: index)
+        }
         return true
     }
 }
@@ -221,6 +246,9 @@ extension WireValue {
 /// it removes the key.
 ///
 ///     [["entries", "theme"], "dark"] [["entries", "font"]]
+///
+/// If the last key is an index of an array, a change inserts its value before that element, or
+/// removes the element.
 package struct PatchWriter: ~Copyable {
     private var changes = WireWriter()
 

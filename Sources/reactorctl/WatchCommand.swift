@@ -28,11 +28,14 @@ struct WatchCommand: AsyncParsableCommand {
             discussion: "A line has a JSON merge patch as its state: null for a removed key."))
     var changes = false
 
+    @OptionGroup var selecting: SelectionOptions
+
     mutating func validate() throws {
         if let count, count < 1 { throw ValidationError("--count \(count): expected 1 or more") }
     }
 
     mutating func run() async throws {
+        let selection = try selecting.selection()
         let client = try await connection.connect()
         let report = ConnectionReport.start(client)
         defer { report.cancel() }
@@ -40,8 +43,8 @@ struct WatchCommand: AsyncParsableCommand {
         var last: WireValue??
         Output.watchReader { Glibc.exit(0) }
         do {
-            for try await (revision, value) in client.watch(path) {
-                guard let shown = difference(value, from: &last) else { continue }
+            for try await (revision, value) in client.watch(path, selecting: selection) {
+                guard let shown = difference(value, from: &last, selection) else { continue }
                 try Output.line(stateLine(revision, shown))
                 left -= 1
                 if left == 0 { break }
@@ -58,9 +61,9 @@ struct WatchCommand: AsyncParsableCommand {
     /// The state to print: the value, or with `--changes` its difference from the last one. Returns
     /// `nil` if there is none.
     private func difference(
-        _ value: WireValue?, from last: inout WireValue??
+        _ value: WireValue?, from last: inout WireValue??, _ selection: Selection?
     ) -> WireValue?? {
-        guard changes else { return value }
+        guard changes else { return .some(value.map { selection?.shown($0) ?? $0 }) }
         defer { last = value }
         guard case .some(.some(let old)) = last, let value else { return value }
         return value.mergePatch(from: old).map { .some($0) }

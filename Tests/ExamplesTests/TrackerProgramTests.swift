@@ -86,6 +86,60 @@ struct TrackerProgramTests {
         #expect(try await reactorctl("get", "/lines/1/title").output == "\"A crash\"\n")
     }
 
+    @Test("reactorctl shows the issues that the daemon selects, in order, and their changes")
+    func selections() async throws {
+        let tracker = try await tracker()
+        for title in ["B is slow", "A crashes", "C hangs"] { _ = try await tracker("open", title) }
+        let reactorctl = ClientProgram(daemon: tracker.daemon)
+        func keys(_ options: String...) async throws -> [String] {
+            let process = try reactorctl.start(
+                ["get", "/issues"] + options, name: "get-\(options.joined())")
+            #expect(await process.ended() == .exited(0), "\(process.errors)")
+            return process.output.matches(of: #/"key":"(\d+)"/#).map { String($0.1) }
+        }
+        #expect(try await keys("--order", "title") == ["2", "1", "3"])
+        #expect(try await keys("--order", "-title", "--first", "2") == ["3", "1"])
+        #expect(try await keys("--order", "-@key", "--keys", "2..") == ["3", "2"])
+        let isOpen = ["--where", "isOpen == true", "--order", "title"]
+        let lists = try reactorctl.start(
+            ["watch", "/issues", "--count", "2", "--first", "2"] + isOpen, name: "lists")
+        let changes = try reactorctl.start(
+            ["watch", "/issues", "--count", "2", "--changes"] + isOpen, name: "changes")
+        #expect(await lists.says("B is slow"))
+        #expect(await changes.says("C hangs"))
+        #expect(try await tracker("close", "2").code == 0)
+        #expect(await lists.ended() == .exited(0))
+        #expect(await changes.ended() == .exited(0))
+        let last = lists.output.split(separator: "\n").last ?? ""
+        #expect(last.matches(of: #/"key":"(\d+)"/#).map { String($0.1) } == ["1", "3"])
+        let change = changes.output.split(separator: "\n").last ?? ""
+        #expect(change.contains(#""state":{"order":["1","3"],"children":{"2":null}}"#))
+        let filtered = try await reactorctl("get", "/issues", "--where", "not isOpen == true")
+        #expect(filtered.output.hasPrefix(#"{"2":{"#) && !filtered.output.contains("hangs"))
+    }
+
+    @Test("a fault in a selection is reported with its column, an unknown field with the nearest")
+    func selectionFaults() async throws {
+        let reactorctl = ClientProgram(daemon: try await tracker().daemon)
+        for (option, text, code, hint) in [
+            ("--where", "isOpen = true", 2, "--where: column 8: expected one of =="),
+            ("--where", "isOpn == true", 66, "did you mean isOpen?"),
+            ("--where", "title > 3", 2, "compared with text or null"),
+            ("--order", "titel", 66, "did you mean title?"), ("--order", "title,", 2, "column 7"),
+            ("--first", "0", 2, "expected 1 or more"), ("--keys", "7", 2, "two dots"),
+        ] as [(String, String, Int32, String)] {
+            for command in ["get", "watch"] {
+                let run = try await reactorctl(command, "/issues", option, text)
+                #expect(run.code == code && run.output.isEmpty, "\(command) \(option) \(text)")
+                #expect(run.errors.contains(hint), "\(run.errors)")
+            }
+        }
+        let past = try await reactorctl("get", "/issues", "--first", "1", "--at", "3")
+        #expect(past.code == 2 && past.errors.contains("--at"))
+        let node = try await reactorctl("get", "/", "--first", "1")
+        #expect(node.code == 66 && node.errors.contains("no collection"))
+    }
+
     private func tracker() async throws -> ClientProgram {
         ClientProgram(
             "tracker", daemon: try await DaemonProcess.start("tracker-daemon", config: nil))

@@ -139,6 +139,16 @@ extension FrameBody {
             Subscribe(
                 path: "/visits", mode: .replica, from: Revision(epoch: epoch, sequence: 44))),
         FrameBody("subscribe-patches", Subscribe(path: "/settings", patches: true)),
+        FrameBody(
+            "subscribe-selection",
+            Subscribe(
+                path: "/projects/build/runs", mode: .selection, patches: true,
+                selection: Selection(
+                    filter: .all([
+                        .compare(field: ["phase"], by: .equal, with: "running"),
+                        .compare(field: ["progress"], by: .greater, with: 3),
+                    ]),
+                    order: [SelectionOrder(field: ["startedAt"], descending: true)], first: 50))),
         FrameBody("subscribed", subscribed(.snapshot, 45)),
         FrameBody("subscribed-deltas", subscribed(.deltas, 44)),
         FrameBody("subscribed-unchanged", subscribed(.unchanged, 45)),
@@ -150,6 +160,15 @@ extension FrameBody {
         FrameBody(
             "value-patch", [["entries", "theme"], "dark"] as WireValue,
             [["entries", "font"]] as WireValue),
+        FrameBody(
+            "value-selection",
+            ["order": ["9", "12"], "children": ["9": ["progress": 5], "12": ["progress": 4]]]
+                as WireValue),
+        FrameBody(
+            "value-selection-patch", [["children", "9"]] as WireValue,
+            [["children", "14"], ["progress": 7]] as WireValue,
+            [["children", "12", "progress"], 6] as WireValue, [["order", "0"]] as WireValue,
+            [["order", "0"], "14"] as WireValue),
     ]
 
     private static func subscribed(_ start: Subscribed.Start, _ sequence: UInt64) -> Subscribed {
@@ -159,6 +178,13 @@ extension FrameBody {
     private static let revision = Revision(epoch: epoch, sequence: 42)
     private static let questions = [
         FrameBody("ask-get", Question.get(path: "/visits")),
+        FrameBody(
+            "ask-select",
+            Question.select(
+                path: "/projects/build/runs",
+                selection: Selection(
+                    keys: KeyBounds(from: "10"),
+                    filter: .not(.among(field: ["labels", "os"], values: ["linux", .null]))))),
         FrameBody("ask-describe", Question.describe(path: "/visits")),
         FrameBody("ask-tree", Question.tree),
         FrameBody("ask-stats", Question.stats),

@@ -43,6 +43,23 @@ struct PatchWriterTests {
         #expect(try !patched.apply(patch: [UInt8]().span))
     }
 
+    @Test("a change at an index inserts before that element, or removes it")
+    func positions() throws {
+        var list: WireValue = ["order": ["a", "b"], "count": 2]
+        let bytes = patch([
+            (["order", "0"], nil), (["order", "1"], "c"), (["order", "0"], "d"), (["count"], 3),
+        ])
+        #expect(try list.apply(patch: bytes.span))
+        #expect(list == ["order": ["d", "b", "c"], "count": 3])
+        for changes: [(path: [WireKey], value: WireValue?)] in [
+            [(["order", "3"], nil)], [(["order", "4"], "x")], [(["order", "x"], "x")],
+            [(["order", "01"], "x")], [(["order", "0", "0"], "x")],
+        ] {
+            #expect(throws: WireError.self) { try list.apply(patch: patch(changes).span) }
+        }
+        #expect(list == ["order": ["d", "b", "c"], "count": 3])
+    }
+
     @Test("an impossible path gives no change")
     func impossible() {
         var patch = PatchWriter()

@@ -17,7 +17,9 @@ struct RequestsTests {
             _ = try Subscribe(wireBytes: request.wireBytes())
             Issue.record("the mode was read")
         } catch {
-            #expect(error.condition == .unknownCase("patches", known: ["replica", "value"]))
+            #expect(
+                error.condition
+                    == .unknownCase("patches", known: ["replica", "value", "selection"]))
             #expect(error.path == ["mode"])
         }
     }

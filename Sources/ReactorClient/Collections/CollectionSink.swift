@@ -4,6 +4,8 @@ import ReactorThreads
 /// The part of a mirrored collection on the client's thread: reads values and patches, and decodes
 /// the children that they change.
 final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
+    /// The children that the daemon shows, if it is a selection of them.
+    let selection: Selection?
     /// The collection, while a reference to it exists.
     private(set) weak var collection: MirrorCollection<Key, R>?
     private let path: String
@@ -17,11 +19,11 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     private var values: [WireKey: [UInt8]] = [:]
     /// The staged differences from ``values``; `nil` if no update is staged.
     private var staged: [WireKey: Edit]?
+    /// The order of the children, if the selection has one.
+    private var order: OrderedNames?
     /// Changes that took effect and were not announced yet.
     private var changes = Changes()
-    /// True once a whole value has taken effect.
-    private var hasState = false
-    private var isLive = false
+    private var progress = Progress()
     /// Why the last update could not be read, if its bytes are not at fault.
     private var fault: ClientError?
     private var starting: Starting?
@@ -29,6 +31,12 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     private enum Edit {
         case removed
         case set(Key, encoded: [UInt8], R.State)
+    }
+
+    private struct Progress {
+        /// True once a whole value has taken effect.
+        var hasState = false
+        var isLive = false
     }
 
     private struct Changes {
@@ -48,10 +56,12 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     init(
         _ collection: MirrorCollection<Key, R>, _ missing: MissingFields,
-        then ready: @escaping Completion
+        _ selection: Selection? = nil, then ready: @escaping Completion
     ) {
         self.collection = collection
         types = TypeComparison(ofChildren: R.self, missing)
+        self.selection = selection
+        order = selection.flatMap { $0.order.isEmpty ? nil : OrderedNames() }
         path = collection.path
         shown = collection.shown
         phase = collection.phaseNow
@@ -59,6 +69,8 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         shared = collection.shared
         starting = Starting(collection: collection, completions: [ready])
     }
+
+    var fingerprint: UInt64 { 0 }
 
     var isReleased: Bool { collection == nil }
 
@@ -110,9 +122,22 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
             fault = .gone(path: path)
             throw WireError(.mismatch(expected: "a collection", got: "nothing"), at: 0)
         }
+        if order == nil { return try stage(children: value) }
+        let parts = try ComposedState<R>.children(of: value)
+        guard let names = parts.first(where: { $0.key == Selection.orderKey })?.value,
+            let children = parts.first(where: { $0.key == Selection.childrenKey })?.value
+        else {
+            throw WireError(.mismatch(expected: "an order and children", got: "others"), at: 0)
+        }
+        try stage(children: children.span)
+        order?.plan(whole: try [WireKey](wireBytes: names))
+        try checkOrder()
+    }
+
+    private func stage(children: Span<UInt8>) throws(WireError) {
         var edits: [WireKey: Edit] = [:]
         var names: Set<WireKey> = []
-        for (name, value) in try ComposedState<R>.children(of: value) {
+        for (name, value) in try ComposedState<R>.children(of: children) {
             names.insert(name)
             // After a reconnection, nearly all children are as before.
             edits[name] = try edit(name, composed: value, over: values[name])
@@ -121,31 +146,48 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         staged = edits
     }
 
+    /// Checks that the staged order has every staged child once, and no other.
+    private func checkOrder() throws(WireError) {
+        guard let order else { return }
+        let changed = Set(order.changedNames).union((staged ?? [:]).keys)
+        let wrong = changed.first { name in
+            order.count(of: name, isKnown: values[name] != nil) != (encoded(name) == nil ? 0 : 1)
+        }
+        if let wrong {
+            throw WireError(.mismatch(expected: "an order of the children", got: wrong.text), at: 0)
+        }
+    }
+
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
         fault = nil
         // The daemon sends a whole value to a sink that joins a followed slice, after the patches
         // that it has already sent.
-        guard hasState || staged != nil else { return }
+        guard progress.hasState || staged != nil else { return }
         if staged == nil { staged = [:] }
         // A patch may change several fields of a child, which is decoded once.
         var drafts: [WireKey: WireValue] = [:]
         var cursor = WireCursor()
         while cursor.offset < patch.count {
             let start = cursor.offset
-            let (place, value) = try WireValue.change(patch, &cursor)
+            let (whole, value) = try WireValue.change(patch, &cursor)
+            if order != nil, whole.first == Selection.orderKey {
+                try stage(step: whole, value, at: start)
+                continue
+            }
+            let place = order == nil ? whole[...] : whole.dropFirst()
             guard let name = place.first else {
                 throw WireError(.mismatch(expected: "a key", got: "an empty path"), at: start)
             }
             if place.count == 1 {
                 drafts[name] = nil
                 try stage(name, composed: value?.wireBytes())
-            } else if !composed.isChild(place[1]) {
+            } else if !composed.isChild(place[place.startIndex + 1]) {
                 // A second reference to the draft would make the change copy it.
                 let known = drafts.removeValue(forKey: name)
                 var draft = if let known { known } else { try self.draft(of: name, at: start) }
                 guard draft.set(value, at: place.dropFirst()) != nil else {
                     throw WireError(
-                        .mismatch(expected: "a map at \(SlicePath(place))", got: "none"),
+                        .mismatch(expected: "a map at \(SlicePath(whole))", got: "none"),
                         at: start)
                 }
                 drafts[name] = draft
@@ -153,6 +195,21 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         }
         for (name, draft) in drafts {
             try put(edit(name, encoded: draft.wireBytes(), over: encoded(name)), name)
+        }
+        try checkOrder()
+    }
+
+    /// Stages an insertion in the order or, without a value, a removal.
+    private func stage(
+        step place: [WireKey], _ value: WireValue?, at offset: Int
+    ) throws(WireError) {
+        let name = value?.textValue.map { WireKey($0) }
+        guard place.count == 2, (name == nil) == (value == nil),
+            order?.plan(step: place[1], inserting: name) ?? false
+        else {
+            throw WireError(
+                .mismatch(expected: "a position in the order", got: "\(SlicePath(place))"),
+                at: offset)
         }
     }
 
@@ -221,7 +278,10 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {}
 
-    func discard() { staged = nil }
+    func discard() {
+        staged = nil
+        order?.discard()
+    }
 
     // MARK: Taking effect
 
@@ -229,12 +289,15 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         guard let staged else { return }
         self.staged = nil
         shown.whileLocked { shown in
-            if hasState { apply(staged, to: &shown) } else { fill(&shown, staged) }
+            if progress.hasState { apply(staged, to: &shown) } else { fill(&shown, staged) }
+            guard let names = order?.commit() else { return }
+            shown.states.setOrder(names)
+            changes.areKeysChanged = true
         }
-        hasState = true
+        progress.hasState = true
         changes.names.formUnion(staged.keys)
-        guard !isLive else { return }
-        isLive = true
+        guard !progress.isLive else { return }
+        progress.isLive = true
         phase.whileLocked { $0 = types.livePhase }
         changes.isPhaseChanged = true
     }
@@ -275,20 +338,20 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
             changes.names, areKeysChanged: changes.areKeysChanged, countOfChildren: values.count
         ) { values[$0] != nil }
         if changes.isPhaseChanged, changes.names.isEmpty { notices.publishPhase() }
-        guard hasState, let starting else { return }
+        guard progress.hasState, let starting else { return }
         self.starting = nil
         for completion in starting.completions { completion(.success(starting.collection)) }
     }
 
     func setLive(_ isLive: Bool) {
-        guard hasState, isLive != self.isLive else { return }
-        self.isLive = isLive
+        guard progress.hasState, isLive != progress.isLive else { return }
+        progress.isLive = isLive
         phase.withLock { $0 = isLive ? types.livePhase : .connecting }
         notices.publishPhase()
     }
 
     func fail(_ error: ClientError) {
-        isLive = false
+        progress.isLive = false
         phase.withLock { $0 = .failed(error) }
         notices.publishEnd()
         guard let starting else { return }

@@ -31,8 +31,8 @@ extension KeyedState: Equatable where State: Equatable {}
 
 /// The states of a collection's children at one revision.
 ///
-/// *Shape*: in the order of the keys as encoded: shorter texts first, then by bytes, so that
-/// integers from 0 on ascend; each key once.
+/// *Shape*: in the order that the collection was asked for, else in that of the keys as encoded:
+/// shorter texts first, then by bytes, so that integers from 0 on ascend; each key once.
 ///
 /// *Cost*: a copy is O(1), and a look-up is a binary search. Children are in chunks of at most
 /// ``chunkMax``: a change of a shared copy copies one chunk and the list of chunks.
@@ -45,6 +45,8 @@ public struct CollectionStates<Key: KeyedKey, State: Sendable>: Sendable {
     private var starts: [Int] = []
     /// Number of children.
     public private(set) var count = 0
+    /// The keys in the declared order, if there is one.
+    private var order: [WireKey]?
 
     /// Maximum children of a chunk; one more splits it in two.
     static var chunkMax: Int { 128 }
@@ -64,6 +66,9 @@ public struct CollectionStates<Key: KeyedKey, State: Sendable>: Sendable {
 
     /// The state of the child under `key`; `nil` if there is none.
     public subscript(key: Key) -> State? { child(named: WireKey(key.wireKeyText))?.state }
+
+    /// Sets the declared order: every child once, and no other.
+    mutating func setOrder(_ names: [WireKey]) { order = names }
 
     func child(named name: WireKey) -> Element? {
         let position = position(of: name)
@@ -145,6 +150,12 @@ extension CollectionStates: RandomAccessCollection {
 
     /// *Cost*: O(log n).
     public subscript(position: Int) -> Element {
+        if let order {
+            guard let child = child(named: order[position]) else {
+                preconditionFailure("the order has \(order[position]), which is no child")
+            }
+            return child
+        }
         let chunk = starts.firstSorted { $0 > position } - 1
         return chunks[chunk][position - starts[chunk]]
     }

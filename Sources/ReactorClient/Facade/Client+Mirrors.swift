@@ -169,33 +169,60 @@ extension Client {
     /// types give the same object while a reference to it exists; with the last reference the
     /// client stops following the collection.
     ///
+    /// With a range of keys, a condition, an order or a maximum count, the daemon selects children,
+    /// and sends these and their changes, and no others:
+    ///
+    ///     let newest = try await client.collection(
+    ///         Run.self, at: "/projects/build/runs", where: \.progress > 3,
+    ///         order: .descending(\.startedAt), first: 50)
+    ///     for run in newest.states { print(run.key) }     // in the declared order
+    ///
+    /// A child that begins to meet the condition counts as inserted, one that ceases as removed.
+    /// Children that are equal in all parts of the order are in the order of their keys; without an
+    /// order, `first` counts by keys.
+    ///
     /// Types that differ have the consequences that they have for a mirror, and `missing` the same
     /// meaning.
     /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if another node, or a
     /// collection of another reactor, is at the path; ``ClientError/incompatible(path:_:)``, which
     /// names the child, if a child's state or key cannot be read, or the field that the daemon
-    /// lacks.
+    /// lacks; ``ClientError/refused(_:)``, which names the field, if the daemon's children lack a
+    /// field of the selection or have one of another type, or if the daemon is too old to select
+    /// children.
     public func collection<Key: KeyedKey, R: Reactor>(
         _ type: R.Type, keys: Key.Type = WireKey.self, at path: String,
-        missing: MissingFields = .fail
+        in range: KeyRange? = nil, where condition: StateCondition<R.State>? = nil,
+        order: StateOrder<R.State>..., first: Int? = nil, missing: MissingFields = .fail
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
-        let port = port
-        let hold = try await node(at: path)
-        return try await ask { client, then in
-            client.collection(at: path, missing: missing, port: port, hold, then: then)
-        }
+        try await collection(
+            at: path, selecting: Selection(range, condition, order, first), missing: missing)
     }
 
-    /// Mirrors all children of the collection behind a property:
+    /// Mirrors the children of the collection behind a property:
     ///
     ///     let build = ReactorPath(Shop.self).child(\.$projects, "build")
     ///     let runs = try await client.collection(\.$runs, of: build)
     public func collection<Parent: Reactor, Key: KeyedKey, R: Reactor>(
         _ property: any KeyPath<Parent, KeyedHandle<Key, R>> & Sendable,
-        of parent: ReactorPath<Parent>, missing: MissingFields = .fail
+        of parent: ReactorPath<Parent>, in range: KeyRange? = nil,
+        where condition: StateCondition<R.State>? = nil, order: StateOrder<R.State>...,
+        first: Int? = nil, missing: MissingFields = .fail
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
         try await collection(
-            R.self, keys: Key.self, at: parent.collection(property).description, missing: missing)
+            at: parent.collection(property).description,
+            selecting: Selection(range, condition, order, first), missing: missing)
+    }
+
+    private func collection<Key: KeyedKey, R: Reactor>(
+        at path: String, selecting selection: Selection, missing: MissingFields
+    ) async throws(ClientError) -> MirrorCollection<Key, R> {
+        let port = port
+        let hold = try await node(at: path)
+        let wanted = selection == Selection() ? nil : selection
+        return try await ask { client, then in
+            client.collection(
+                at: path, selecting: wanted, missing: missing, port: port, hold, then: then)
+        }
     }
 
     /// Lends the states of a collection and of mirrors of this client, all at one revision.

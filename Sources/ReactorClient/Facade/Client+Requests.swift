@@ -135,6 +135,18 @@ extension Client {
         try await value(.get(path: path))
     }
 
+    /// Returns the value of a selection of the children of the collection at `path`.
+    package func get(
+        _ path: String, selecting selection: Selection
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        do throws(ClientError) {
+            return try await value(.select(path: path, selection: selection))
+        } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            throw ClientError(refusal, isSelection: true)
+        }
+    }
+
     /// Asks the daemon a question whose answer is a value.
     func value(
         _ question: Question
@@ -150,7 +162,10 @@ extension Client {
     }
 
     /// Follows the value of the slice at `path`.
-    public func watch(_ path: String) -> Watch {
+    public func watch(_ path: String) -> Watch { watch(path, selecting: nil) }
+
+    /// Follows the value of the slice at `path`, or of a selection of its children.
+    package func watch(_ path: String, selecting selection: Selection?) -> Watch {
         let id = newWatchID()
         let feed = WatchFeed { [port] in
             _ = port.post { client in
@@ -159,7 +174,7 @@ extension Client {
         }
         let isPosted = port.post { [weak feed] client in
             guard let feed else { return }
-            client.follow(path, .value, WatchSink(id, feed))
+            client.follow(path, .value, WatchSink(id, feed), selecting: selection)
         }
         if !isPosted {
             feed.state.withLock { $0.error = port.refusal }

@@ -349,7 +349,8 @@ extension ClientMachine {
         case .pong(let completion, let result): completion(result)
         case .announced(let number): checks.value.announce(number)
         case .unsubscribed(let subscription, let refusal):
-            following.value.remove(subscription, because: .refused(refusal))
+            let error = ClientError(refusal, isSelection: subscription.selection != nil)
+            following.value.remove(subscription, because: error)
             carryOutFollowing()
         case .subscribed(let subscription, let isContinued, let subscribed):
             let isAwaited = try following.value.grant(
@@ -362,10 +363,13 @@ extension ClientMachine {
 
     // MARK: Slices
 
-    /// Starts to follow the slice at `path` for `sink`.
-    func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+    /// Starts to follow the slice at `path`, or a selection of it, for `sink`.
+    func follow(
+        _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink,
+        selecting selection: Selection? = nil
+    ) {
         if let error = link.value.end { return sink.fail(error) }
-        following.value.follow(Self.canonical(path), mode, sink)
+        following.value.follow(Self.canonical(path), mode, sink, selecting: selection)
         carryOutFollowing()
     }
 

@@ -73,11 +73,12 @@ extension Following {
     ///
     /// `wasLive` says that the sink shows a state already.
     mutating func follow(
-        _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink, wasLive: Bool = false
+        _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink,
+        selecting selection: Selection? = nil, wasLive: Bool = false
     ) {
         defer { invariants() }
-        let known = subscriptions.first { $0.path == path && $0.mode == mode }
-        let subscription = known ?? Subscription(path: path, mode: mode)
+        let known = subscriptions.first { $0.isSlice(path, mode, selection) }
+        let subscription = known ?? Subscription(path: path, mode: mode, selection)
         if known == nil { subscriptions.append(subscription) }
         subscription.join(sink)
         if wasLive { subscription.hold() }
@@ -155,26 +156,34 @@ extension Following {
     /// follow the slice in the mode that the types allow, or end.
     mutating func learn(_ types: Result<NodeTypes, ClientError>, at path: String) {
         defer { invariants() }
-        let subscription = subscriptions.first { $0.path == path && $0.needsTypes }
-        for sink in subscription?.sinks ?? [] where sink.needsTypes {
-            switch sink.judge(types, at: path) {
-            case .refused(let error): end(sink, error)
-            case .replica:
-                let wasLive = subscription?.wasLive ?? false
-                leave(sink)
-                follow(path, .replica, sink, wasLive: wasLive)
-            // The daemon may call a value unchanged that has other fields than the sink's type had.
-            case .value(let isChanged): if isChanged { subscription?.requireSnapshot() }
-            }
+        for subscription in subscriptions where subscription.path == path && subscription.needsTypes {
+            learn(types, for: subscription)
         }
-        if let subscription, contains(subscription) { want(subscription) }
         for (sink, wasLive) in inquiries.conclude(path) {
             switch sink.judge(types, at: path) {
             case .refused(let error): effects.ended.append((sink, error))
             case .replica: follow(path, .replica, sink, wasLive: wasLive)
-            case .value: follow(path, .value, sink, wasLive: wasLive)
+            case .value:
+                follow(path, .value, sink, selecting: sink.selection, wasLive: wasLive)
             }
         }
+    }
+
+    private mutating func learn(
+        _ types: Result<NodeTypes, ClientError>, for subscription: Subscription
+    ) {
+        for sink in subscription.sinks where sink.needsTypes {
+            switch sink.judge(types, at: subscription.path) {
+            case .refused(let error): end(sink, error)
+            case .replica:
+                let wasLive = subscription.wasLive
+                leave(sink)
+                follow(subscription.path, .replica, sink, wasLive: wasLive)
+            // The daemon may call a value unchanged that has other fields than the sink's type had.
+            case .value(let isChanged): if isChanged { subscription.requireSnapshot() }
+            }
+        }
+        if contains(subscription) { want(subscription) }
     }
 }
 
@@ -242,7 +251,7 @@ extension Following {
         guard contains(subscription) else {
             // A later subscription to the same slice has the same number.
             let isWanted = subscriptions.contains {
-                $0.path == subscription.path && $0.mode == subscription.mode
+                $0.isSlice(subscription.path, subscription.mode, subscription.selection)
             }
             if !isWanted { effects.unsubscribed.append(id) }
             return false
@@ -493,7 +502,12 @@ extension Following {
         assert(subscriptions.allSatisfy { !$0.sinks.isEmpty }, "a slice is followed by no sink")
         assert(
             subscriptions.count > 64
-                || Set(subscriptions.map { "\($0.mode) \($0.path)" }).count == subscriptions.count,
+                || subscriptions.indices.allSatisfy { index in
+                    let known = subscriptions[index]
+                    return !subscriptions[..<index].contains {
+                        $0.isSlice(known.path, known.mode, known.selection)
+                    }
+                },
             "a slice is followed twice")
     }
 }

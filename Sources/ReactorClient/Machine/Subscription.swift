@@ -8,6 +8,8 @@ import ReactorCore
 final class Subscription {
     let path: String
     let mode: SubscriptionMode
+    /// The children of the collection that it shows, if it is a selection of them.
+    let selection: Selection?
     // Only Following reaches a subscription, and sinks do not: accesses cannot overlap.
     private let sinkCell = Cell<[any SliceSink]>([])
     private let progressCell = Cell(Progress())
@@ -43,9 +45,10 @@ final class Subscription {
     /// Number of unreadable updates in a row that end the subscription.
     static let faultsMax = 3
 
-    init(path: String, mode: SubscriptionMode) {
+    init(path: String, mode: SubscriptionMode, _ selection: Selection? = nil) {
         self.path = path
         self.mode = mode
+        self.selection = selection
     }
 
     private var progress: Progress {
@@ -105,8 +108,15 @@ extension Subscription {
     func wish(at revision: Revision) -> Subscribe {
         let isKnown = wasLive && !needsSnapshot && sinks.allSatisfy { $0.continuesValues }
         return Subscribe(
-            path: path, mode: mode, from: isKnown ? revision : nil,
-            patches: mode == .value && sinks.allSatisfy { $0.takesPatches })
+            path: path, mode: selection == nil ? mode : .selection,
+            from: isKnown ? revision : nil,
+            patches: mode == .value && sinks.allSatisfy { $0.takesPatches },
+            selection: selection)
+    }
+
+    /// Whether it is the slice at `path`, in this mode, of this selection.
+    func isSlice(_ path: String, _ mode: SubscriptionMode, _ selection: Selection?) -> Bool {
+        self.path == path && self.mode == mode && self.selection == selection
     }
 
     /// Makes the next request ask for a snapshot.
@@ -273,6 +283,8 @@ protocol SliceSink: AnyObject {
     /// True if it must learn the daemon's types before it follows the value: see
     /// ``learn(_:at:)``.
     var needsTypes: Bool { get }
+    /// The children of a collection that it shows, if it shows a selection of them.
+    var selection: Selection? { get }
     /// True once the last reference to the mirror or watch is released.
     var isReleased: Bool { get }
     /// True if patches bring its value up to date.
@@ -316,6 +328,8 @@ protocol SliceSink: AnyObject {
 }
 
 extension SliceSink {
+    var selection: Selection? { nil }
+
     func containsOwn(upTo ordinal: UInt64) {}
     func setMode(_ mode: SubscriptionMode) {}
     func checksum() -> UInt64? { nil }

@@ -40,22 +40,24 @@ extension ClientMachine {
         follow(path, .replica, MirrorSink(replica, mirror, missing, then: completion))
     }
 
-    /// Follows the collection of reactors `R` at `path`, held by `hold`; `completion` is called once
-    /// its children are known. The same path and types give the same object while a reference to it
-    /// exists.
+    /// Follows the collection of reactors `R` at `path`, held by `hold`, or a selection of its
+    /// children; `completion` is called once they are known. The same path, types and selection give
+    /// the same object while a reference to it exists.
     package func collection<Key: KeyedKey, R: Reactor>(
-        at path: String, missing: MissingFields = .fail, port: ActionPort?, _ hold: NodeHold?,
+        at path: String, selecting selection: Selection? = nil, missing: MissingFields = .fail,
+        port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
         let known = following.value.sink(at: path) { sink in
             (sink as? CollectionSink<Key, R>).flatMap {
-                $0.collection == nil || $0.missing != missing ? nil : $0
+                $0.collection == nil || $0.missing != missing || $0.selection != selection
+                    ? nil : $0
             }
         }
         if let known, known.whenReady(completion) { return }
         let collection = MirrorCollection<Key, R>(at: path, on: shared, port, hold)
-        inquire(path, CollectionSink(collection, missing, then: completion))
+        inquire(path, CollectionSink(collection, missing, selection, then: completion))
     }
 
     /// Mirrors the value of the slice at `path`, which has the shape of `type`: see

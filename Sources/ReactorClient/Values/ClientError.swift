@@ -75,6 +75,24 @@ public enum ClientError: Error, Sendable, Equatable {
     }
 }
 
+extension ClientError {
+    /// Makes the error for a refused request. A daemon that is older than selections knows neither
+    /// their mode nor their question, and names it.
+    init(_ refusal: Refusal, isSelection: Bool) {
+        let isUnknown =
+            refusal.code == .decode && refusal.message.contains("unknown case \"select")
+        guard isSelection, isUnknown else {
+            self = .refused(refusal)
+            return
+        }
+        self = .refused(
+            Refusal(
+                .decode,
+                "the daemon is too old to select children of a collection: update it, or follow the "
+                    + "whole collection"))
+    }
+}
+
 extension ClientError: CustomStringConvertible {
     /// The failure, its subject and a remedy; text from the peer is shown without control
     /// characters.

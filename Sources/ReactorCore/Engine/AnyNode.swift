@@ -145,6 +145,10 @@ public class AnyNode {
     package var isCollection: Bool { false }
     /// Whether the node shows a derived value, which no history contains.
     package var isDerived: Bool { false }
+    /// Shape of the own states of a collection's children; `nil` in other nodes.
+    package var childSchema: WireSchema? { nil }
+    /// Whether the keys of a collection are integers.
+    package var hasIntegerKeys: Bool { false }
     /// Name of the reactor's type.
     package final var reactorName: String { form.name }
     /// The name that clients receive: ``reactorName``, or for a collection also that of its

@@ -36,6 +36,8 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
             fingerprint: R.fingerprint, state: R.State.wireSchema, byValue: isShownByValue)
     }
     package override var versionedTypes: VersionedTypes { R.versionedTypes }
+    package override var childSchema: WireSchema? { R.State.wireSchema }
+    package override var hasIntegerKeys: Bool { Self.isInteger(Key.self) }
     package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }
@@ -106,6 +108,17 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
         at field: ArraySlice<WireKey>, into writer: inout WireWriter
     ) -> WireReach {
         .absent
+    }
+
+    /// Whether a key's type, or that of its raw value, is an integer.
+    private static func isInteger(_ type: Any.Type) -> Bool {
+        if type is any FixedWidthInteger.Type { return true }
+        guard let raw = type as? any RawRepresentable.Type else { return false }
+        return isRawInteger(raw)
+    }
+
+    private static func isRawInteger<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
+        isInteger(Raw.RawValue.self)
     }
 
     override func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? {

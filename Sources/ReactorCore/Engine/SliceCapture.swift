@@ -16,6 +16,9 @@ package struct SliceCapture: Sendable {
         self.write = write
     }
 
+    /// Appends the captured value. *Cost*: O(slice size).
+    package func encode(into writer: inout WireWriter) -> WireReach { write(&writer) }
+
     /// Encodes the captured value. *Cost*: O(slice size).
     package func encode() -> SliceEncoding {
         var writer = WireWriter()

@@ -94,6 +94,19 @@ enum LimitTable {
             summary: "nodes that one connection has open; more are refused",
             slot: .count(\.nodesPerConnectionMax, 1...1_000_000)),
         Entry(
+            name: "selectionsMax",
+            summary: "different selections of children that all clients follow",
+            slot: .count(\.selectionsMax, 1...65_536)),
+        Entry(
+            name: "selectionsPerUIDMax",
+            summary:
+                "different selections of children that one user's clients were first to follow",
+            slot: .count(\.selectionsPerUIDMax, 1...65_536)),
+        Entry(
+            name: "selectionBytesMax",
+            summary: "sort keys of all selections, above which a further selection is refused",
+            slot: .bytes(\.selectionBytesMax, 64 << 10...16 << 30)),
+        Entry(
             name: "sessionsMax",
             summary: "sessions kept for resent actions; the longest disconnected one makes room",
             slot: .count(\.sessionsMax, 1...1_000_000)),

@@ -122,7 +122,8 @@ final class HistoryRouter {
         case .past, .export, .backup:
             let count = heavyCounts[inquiry.peer.uid] ?? 1
             heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
-        case .log, .get, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot: break
+        case .log, .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot:
+            break
         }
         server.answer(inquiry, with: result, at: loop.now)
     }

@@ -84,6 +84,10 @@ extension AnswerService {
         let question: (form: SliceName.Form, path: String, purpose: Asker.Purpose)
         switch ask {
         case .get(let path): question = (.value, path, .value)
+        case .select(let path, let selection): question = (.selection(selection), path, .value)
+        case .checksum(_, .selection):
+            let text = "ask: the checksum of a selection: ask for that of the whole value"
+            return delivery.refuse(header, Refusal(.decode, text), of: connection)
         case .describe(let path): question = (.description, path, .whole)
         case .tree: question = (.entries, "/", .whole)
         case .stats: question = (.counters, "/", .whole)
@@ -228,6 +232,9 @@ extension AnswerService {
     private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
         switch name.form {
         case .value: questions.value.byteEstimate(of: name, node)
+        // Each child is looked at, shown or not.
+        case .selection:
+            max(questions.value.byteEstimate(of: name, node), 16 * node.children.count)
         case .replica where node.isCollection: 32 * node.children.count
         case .replica: questions.value.byteEstimate(of: name, node)
         case .description: 1_024 + 32 * node.children.count

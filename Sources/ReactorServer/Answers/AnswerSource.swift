@@ -16,11 +16,19 @@ struct AnswerSource {
     /// The node and the field that a request names.
     func locate(_ name: SliceName) throws(Refusal) -> NodeFinder.Found {
         let place = try finder.find(name.path)
-        guard !place.field.isEmpty else { return place }
+        guard !place.field.isEmpty else {
+            if case .selection(let selection) = name.form {
+                _ = try BoundSelection(selection, of: place.node)
+            }
+            return place
+        }
         switch name.form {
         case .replica:
             throw Refusal(.path, "\(name.path) is inside a state: ask in value mode")
-        case .description:
+        case .selection where !place.node.isCollection:
+            throw Refusal(
+                .path, "\(name.path) is inside a state: select the children of a collection")
+        case .description, .selection:
             throw finder.missing(name.path.description, place.node, place.field)
         case .value, .entries, .counters: return place
         }
@@ -38,6 +46,7 @@ struct AnswerSource {
     func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         switch name.form {
         case .value: return place.node.captureValue(at: place.field)
+        case .selection(let selection): return capture(selection, of: place.node)
         case .replica: return place.node.captureReplica()
         case .entries: return tree.captureEntries()
         case .description:
@@ -50,6 +59,13 @@ struct AnswerSource {
             }
         case .counters: preconditionFailure("counters are no part of the tree")
         }
+    }
+
+    private func capture(_ selection: Selection, of node: AnyNode) -> SliceCapture {
+        guard let bound = try? BoundSelection(selection, of: node) else {
+            return SliceCapture { _ in .absent }
+        }
+        return SelectedChildren(bound, of: node).capture(of: node)
     }
 
     /// A node's actions and state, without the names of its children.

@@ -40,6 +40,8 @@ package struct ServerMemory: Equatable, Sendable {
     package var ringBytes = 0
     /// Bytes of encoded snapshots, kept for further subscribers.
     package var snapshotBytes = 0
+    /// Approximate bytes of the sort keys of selected children.
+    package var selectedBytes = 0
     /// Bytes of large answers in progress, each counted once.
     package var answerBytes = 0
 
@@ -76,6 +78,7 @@ struct ServerMeter {
         memory.unreleasedBytes = delivery.unreleasedByteCount
         memory.ringBytes = subscriptions.ringByteCount
         memory.snapshotBytes = sharing.cachedByteCount
+        memory.selectedBytes = sharing.selectedByteCount
         memory.answerBytes = answerByteCount
         return memory
     }
@@ -115,6 +118,7 @@ struct ServerMeter {
         all["snapshotBytes"] = UInt64(memory.snapshotBytes)
         all["ringBytes"] = UInt64(memory.ringBytes)
         all["keptBytes"] = UInt64(memory.keptBytes)
+        all["selectedBytes"] = UInt64(memory.selectedBytes)
         all["answerBytes"] = UInt64(memory.answerBytes)
         return all
     }

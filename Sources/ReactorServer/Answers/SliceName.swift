@@ -10,6 +10,8 @@ struct SliceName: Hashable {
     enum Form: Hashable {
         /// The composed value.
         case value
+        /// The value of a selection of a collection's children.
+        case selection(Selection)
         /// The state that a replica starts from.
         case replica
         /// The node's types.

@@ -26,6 +26,12 @@ public struct ServerLimits: Equatable, Sendable {
     public var subscriptionsPerConnectionMax = 256
     /// Maximum number of subscriptions of one uid's connections together.
     public var subscriptionsPerUIDMax = 4_096
+    /// Maximum number of different selections of children that all connections follow.
+    public var selectionsMax = 1_024
+    /// Maximum number of different selections that one uid's connections were the first to follow.
+    public var selectionsPerUIDMax = 256
+    /// Bytes of the sort keys of all selections above which a further selection is refused.
+    public var selectionBytesMax = 256 << 20
     /// Maximum number of open nodes of one connection.
     public var nodesPerConnectionMax = 4_096
     /// Maximum number of sessions; above it the session that has been disconnected longest is
@@ -118,6 +124,13 @@ public struct ServerLimits: Equatable, Sendable {
             "partialFrameDeadlineNanoseconds": partialFrameDeadline,
             "subscriptionsPerConnectionMax": UInt64(subscriptionsPerConnectionMax),
             "subscriptionsPerUIDMax": UInt64(subscriptionsPerUIDMax),
+            "selectionsMax": UInt64(selectionsMax),
+            "selectionsPerUIDMax": UInt64(selectionsPerUIDMax),
+            "selectionBytesMax": UInt64(selectionBytesMax),
+            "selectionDepthMax": UInt64(WireLimits.selectionDepthMax),
+            "selectionTermsMax": UInt64(WireLimits.selectionTermsMax),
+            "selectionOrdersMax": UInt64(WireLimits.selectionOrdersMax),
+            "selectionFirstMax": UInt64(WireLimits.selectionFirstMax),
             "nodesPerConnectionMax": UInt64(nodesPerConnectionMax),
             "sessionsMax": UInt64(sessionsMax),
             "sessionsPerUIDMax": UInt64(sessionsPerUIDMax),

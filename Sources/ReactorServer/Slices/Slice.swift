@@ -13,6 +13,9 @@ final class Slice {
     let mode: SubscriptionMode
     /// Path inside the node's value; empty in replica mode.
     let field: ArraySlice<WireKey>
+    /// The selection of children that it shows, if it is of one.
+    let selection: BoundSelection?
+    private var selected: SelectedChildren?
     private let followerCell = Cell(ReferenceList<Connection>())
     /// The turn in which the slice was created after changes of its node whose places were not
     /// recorded; 0 for none.
@@ -40,6 +43,8 @@ final class Slice {
         case whole
         /// The values at these paths from the slice's node.
         case places([[WireKey]])
+        /// These children of a selection.
+        case selected(SelectedChildren.Update)
     }
 
     /// An encoded state.
@@ -48,11 +53,15 @@ final class Slice {
         var frames: [UInt8]
     }
 
-    init(id: UInt32, node: AnyNode, mode: SubscriptionMode, field: ArraySlice<WireKey>) {
+    init(
+        id: UInt32, node: AnyNode, mode: SubscriptionMode, field: ArraySlice<WireKey>,
+        selection: BoundSelection? = nil
+    ) {
         self.id = id
         self.node = node
         self.mode = mode
         self.field = field
+        self.selection = selection
     }
 
     /// Checks the invariants, in debug builds.
@@ -62,8 +71,12 @@ final class Slice {
         assert(mode == .value || change == nil, "a replica has a changed value")
         assert(mode == .value || lastValue == nil && lastPatch == nil, "a replica has a value")
         assert(mode == .replica || cachedFresh == nil, "a value is kept for another epoch")
+        assert(
+            selection == nil || mode == .value && field.isEmpty, "a selection of no collection")
         guard case .places(let places) = change else { return }
-        assert(hasPatches && !places.isEmpty, "changed places are kept for no patch")
+        assert(
+            (hasPatches || selection != nil) && !places.isEmpty,
+            "changed places are kept for no patch")
     }
 }
 
@@ -100,12 +113,12 @@ extension Slice {
         defer { invariants() }
         let isFirst = change == nil
         // A place at or above the slice's field affects the whole value.
-        guard hasPatches, place.count > field.count else {
+        guard hasPatches || selection != nil, place.count > field.count else {
             change = .whole
             return isFirst
         }
         switch change {
-        case .whole: break
+        case .whole, .selected: break
         case .places(var places):
             change = nil
             places.append(place)
@@ -115,13 +128,15 @@ extension Slice {
         return isFirst
     }
 
-    /// Takes the places that may have changed in the turn, and the patch of the last change.
+    /// Takes what may have changed in the turn, and the patch of the last change. Of a selection,
+    /// takes what has changed of the children that it shows.
     func takeChange() -> (change: Change, lastPatch: [UInt8]?)? {
-        guard let change else { return nil }
-        self.change = nil
+        guard let taken = change else { return nil }
+        change = nil
+        if selection != nil { return selectionChange(after: taken).map { ($0, nil) } }
         // Only a patch of the next change can repeat it.
         defer { lastPatch = nil }
-        return (change, lastPatch)
+        return (taken, lastPatch)
     }
 
     /// Keeps a value as the last that was sent; returns whether it differs from the value before.
@@ -139,6 +154,50 @@ extension Slice {
     func keepPatch(_ body: [UInt8]) {
         if body.count <= Self.lastPatchBytesMax { lastPatch = body }
         invariants()
+    }
+}
+
+// MARK: - Selections
+extension Slice {
+    /// Selects the children to show, unless that was done.
+    ///
+    /// *Owner*: called at the end of a turn: a child that is created and removed in one turn is
+    /// never shown.
+    func select() {
+        guard selected == nil, let selection else { return }
+        selected = SelectedChildren(selection, of: node)
+    }
+
+    /// Approximate bytes of memory for the selected children.
+    var selectedByteCount: Int { selected?.byteCount ?? 0 }
+
+    /// Brings the selection up to date; returns the changes of its value.
+    private func selectionChange(after change: Change) -> Change? {
+        guard selected != nil, case .places(let places) = change else {
+            selected?.reselect(of: node)
+            select()
+            return .whole
+        }
+        return selected?.update(places, of: node).map { .selected($0) }
+    }
+
+    /// Drops the recorded changes of the node before a whole value: all followers have them.
+    func settleChanges() {
+        if selection != nil {
+            selected?.settle(node)
+        } else if field.isEmpty {
+            node.settleChanges()
+        } else {
+            _ = node.drainChanges()
+        }
+    }
+
+    /// Appends the value of the slice.
+    func encodeValue(into writer: inout WireWriter) -> WireReach {
+        guard selection != nil else { return node.encodeValue(at: field, into: &writer) }
+        select()
+        selected?.encode(of: node, into: &writer)
+        return .found
     }
 }
 

@@ -10,6 +10,8 @@ struct SliceIndex {
     /// The slice of the whole node.
     private var whole: Slice?
     private var byName: [WireKey: Named] = [:]
+    /// The slices of selections of the node's children.
+    private(set) var selecting: [Slice] = []
 
     /// The slices below one name.
     private struct Named {
@@ -21,7 +23,7 @@ struct SliceIndex {
         var isEmpty: Bool { own == nil && byKey.isEmpty }
     }
 
-    var isEmpty: Bool { whole == nil && byName.isEmpty }
+    var isEmpty: Bool { whole == nil && byName.isEmpty && selecting.isEmpty }
 
     /// All slices.
     var all: [Slice] { slices(showing: []) }
@@ -33,7 +35,15 @@ struct SliceIndex {
         return byName[name]?.byKey[key]?.first { $0.field == field }
     }
 
+    /// The slice of exactly this selection.
+    ///
+    /// *Cost*: O(selections).
+    func slice(of selection: Selection) -> Slice? {
+        selecting.first { $0.selection?.selection == selection }
+    }
+
     mutating func insert(_ slice: Slice) {
+        guard slice.selection == nil else { return selecting.append(slice) }
         guard let name = slice.field.first else {
             whole = slice
             return
@@ -46,6 +56,7 @@ struct SliceIndex {
     }
 
     mutating func remove(_ slice: Slice) {
+        guard slice.selection == nil else { return selecting.removeAll { $0 === slice } }
         guard let name = slice.field.first else {
             whole = nil
             return
@@ -63,6 +74,7 @@ struct SliceIndex {
     /// below it.
     func slices(showing place: [WireKey]) -> [Slice] {
         var found: [Slice] = whole.map { [$0] } ?? []
+        found += selecting
         guard let name = place.first else {
             for named in byName.values { Self.collect(named, into: &found) }
             return found

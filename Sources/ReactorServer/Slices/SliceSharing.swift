@@ -19,7 +19,10 @@ final class SliceSharing {
     private let orders: ShellOrders
     /// Maximum bytes of updates that wait for one connection.
     private let queueBytesMax: Int
+    private let limits: ServerLimits
     private let table: Cell<SliceTable>
+    /// Slices of selections that are new in the turn.
+    private let unselected = Cell<[Slice]>([])
 
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
@@ -29,6 +32,7 @@ final class SliceSharing {
         self.chronicle = chronicle
         self.delivery = delivery
         self.orders = orders
+        self.limits = limits
         queueBytesMax = limits.queueBytesMax
         table = Cell(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
     }
@@ -51,6 +55,37 @@ final class SliceSharing {
         if !wasReplicated, node.sequence > chronicle.turnStart { slice.markGap(in: delivery.turn) }
         return slice
     }
+
+    /// The slice of a selection of `node`'s children, for a connection of `uid`; creates it if no
+    /// connection follows it.
+    ///
+    /// *Throws*: if it would be one too many.
+    func slice(
+        _ node: AnyNode, selecting bound: BoundSelection, for uid: UInt32
+    ) throws(Refusal) -> Slice {
+        if let slice = table.value.slice(node, selecting: bound.selection) { return slice }
+        func check(_ count: Int, _ max: Int, _ name: String) throws(Refusal) {
+            if count >= max { throw Refusal(.quota, "\(name) \(max) reached: end a subscription") }
+        }
+        try check(table.value.selectionCount, limits.selectionsMax, "selectionsMax")
+        try check(
+            table.value.selectionCount(of: uid), limits.selectionsPerUIDMax, "selectionsPerUIDMax")
+        try check(
+            table.value.selectedByteCount, limits.selectionBytesMax, "selectionBytesMax")
+        let slice = table.value.make(node, selecting: bound, for: uid)
+        unselected.value.append(slice)
+        return slice
+    }
+
+    /// Selects the children of the slices that are new in the turn.
+    func selectChildren() {
+        if unselected.value.isEmpty { return }
+        for slice in unselected.value where !slice.node.isGone { slice.select() }
+        unselected.value = []
+    }
+
+    /// Approximate bytes of memory for the children of all selections.
+    var selectedByteCount: Int { table.value.selectedByteCount }
 
     /// Removes a connection from a slice's followers, and the slice with its last follower.
     func leave(_ id: UInt32, _ connection: Connection) {
@@ -126,11 +161,7 @@ extension SliceSharing {
         let frames: [UInt8]
         if slice.mode == .value {
             // Every follower has the changes up to now; only later changes count.
-            if slice.field.isEmpty {
-                slice.node.settleChanges()
-            } else {
-                _ = slice.node.drainChanges()
-            }
+            slice.settleChanges()
             let bytes = encodeWhole(slice)
             _ = slice.replaceValue(bytes)
             frames = valueFrames(slice, bytes)
@@ -218,8 +249,8 @@ extension SliceSharing {
             slice.forgetValue()
         }
         var patch: [UInt8] = []
-        if case .places(let places) = change, takers.contains(where: \.isPatched) {
-            patch = patchFrames(slice, places, after: lastPatch)
+        if takers.contains(where: \.isPatched) {
+            patch = patchFrames(slice, change, after: lastPatch)
         }
         for (connection, isPatched) in takers {
             let frames = isPatched ? patch : whole
@@ -237,8 +268,8 @@ extension SliceSharing {
     private func takers(
         of slice: Slice, _ change: Slice.Change
     ) -> [(connection: Connection, isPatched: Bool)] {
-        var isPatchable = false
-        if case .places = change { isPatchable = true }
+        var isPatchable = true
+        if case .whole = change { isPatchable = false }
         var takers: [(connection: Connection, isPatched: Bool)] = []
         for connection in slice.followers {
             guard let subscription = connection.subscriptions[slice.id],
@@ -253,7 +284,7 @@ extension SliceSharing {
     private func encodeWhole(_ slice: Slice) -> [UInt8] {
         if slice.node.isGone { return [] }
         var value = WireWriter()
-        guard slice.node.encodeValue(at: slice.field, into: &value) == .found else { return [] }
+        guard slice.encodeValue(into: &value) == .found else { return [] }
         orders.stats.valuesEncoded &+= 1
         orders.stats.valueBytesEncoded &+= UInt64(value.count)
         return value.bytes
@@ -270,15 +301,10 @@ extension SliceSharing {
     /// The frames that update the slice's value of the last turn; empty if no transmitted value has
     /// changed since the last patch.
     private func patchFrames(
-        _ slice: Slice, _ places: [[WireKey]], after lastPatch: [UInt8]?
+        _ slice: Slice, _ change: Slice.Change, after lastPatch: [UInt8]?
     ) -> [UInt8] {
-        var patch = PatchWriter()
-        for place in places {
-            let path = place.dropFirst(slice.field.count)
-            patch.append(path) { writer in slice.node.encodeValue(at: place[...], into: &writer) }
-        }
-        guard !patch.isEmpty else { return [] }
-        let body = patch.bytes
+        let body = patch(slice, change)
+        if body.isEmpty { return [] }
         slice.keepPatch(body)
         if body == lastPatch { return [] }
         orders.stats.patchesEncoded &+= 1
@@ -287,6 +313,18 @@ extension SliceSharing {
         writer.parts(
             .value, flags: .patch, id: slice.id, number: tree.turn.sequence, body: body.span)
         return writer.bytes
+    }
+
+    /// The changes of a slice's value; empty if the value may have changed as a whole.
+    private func patch(_ slice: Slice, _ change: Slice.Change) -> [UInt8] {
+        if case .selected(let update) = change { return update.patch(of: slice.node) }
+        guard case .places(let places) = change else { return [] }
+        var patch = PatchWriter()
+        for place in places {
+            let path = place.dropFirst(slice.field.count)
+            patch.append(path) { writer in slice.node.encodeValue(at: place[...], into: &writer) }
+        }
+        return patch.bytes
     }
 }
 

@@ -12,6 +12,9 @@ struct SliceTable {
     private(set) var cachedBytes = 0
     /// Maximum number of bytes of cached snapshots.
     let cachedBytesMax: Int
+    /// The slices of selections, by id, with the users that asked for them first.
+    private var selections: [UInt32: UInt32] = [:]
+    private var selectionsOfUser = UserCounts()
 
     init(cachedBytesMax: Int) { self.cachedBytesMax = cachedBytesMax }
 
@@ -53,6 +56,34 @@ struct SliceTable {
         return slice
     }
 
+    /// The slice of a selection of `node`'s children, if a connection follows it.
+    func slice(_ node: AnyNode, selecting selection: Selection) -> Slice? {
+        valuesByNode[node.number]?.slice(of: selection)
+    }
+
+    /// Creates the slice of a selection that no connection follows, for a connection of `uid`.
+    mutating func make(_ node: AnyNode, selecting bound: BoundSelection, for uid: UInt32) -> Slice {
+        let id = valueIDs.next { byID[$0] != nil }
+        let slice = Slice(id: id, node: node, mode: .value, field: [], selection: bound)
+        byID[slice.id] = slice
+        valuesByNode[node.number, default: SliceIndex()].insert(slice)
+        node.isWatched = true
+        selections[id] = uid
+        selectionsOfUser.count(1, of: uid)
+        return slice
+    }
+
+    /// Number of slices of selections.
+    var selectionCount: Int { selections.count }
+
+    /// Number of slices of selections that a user asked for first.
+    func selectionCount(of uid: UInt32) -> Int { selectionsOfUser[uid] }
+
+    /// Approximate bytes of memory for the children of all selections. *Cost*: O(selections).
+    var selectedByteCount: Int {
+        selections.keys.reduce(0) { $0 + (byID[$1]?.selectedByteCount ?? 0) }
+    }
+
     /// Removes a connection from the slice's followers, and the slice with its last follower.
     mutating func leave(_ slice: Slice, _ connection: Connection) {
         defer { invariants() }
@@ -62,6 +93,9 @@ struct SliceTable {
         if slice.mode == .replica {
             slice.node.isReplicated = false
             return
+        }
+        if let uid = selections.removeValue(forKey: slice.id) {
+            selectionsOfUser.count(-1, of: uid)
         }
         valuesByNode[slice.node.number]?.remove(slice)
         if valuesByNode[slice.node.number]?.isEmpty ?? false {
@@ -95,7 +129,8 @@ struct SliceTable {
     }
 
     private var sumsHold: Bool {
-        byID.values.reduce(0) { $0 + $1.cachedByteCount } == cachedBytes
+        selections.keys.allSatisfy { byID[$0]?.selection != nil }
+            && byID.values.reduce(0) { $0 + $1.cachedByteCount } == cachedBytes
             && byID.allSatisfy { $0.key == $0.value.id }
             && byID.values.count { $0.mode == .value }
                 == valuesByNode.values.reduce(0) { $0 + $1.all.count }

@@ -100,19 +100,43 @@ extension Subscriptions {
         do throws(Refusal) {
             try checkQuota(of: connection)
             let (node, field) = try finder.find(request.path)
-            guard request.mode == .value || field.isEmpty || !node.isCollection else {
-                throw finder.missing(request.path, node, field)
-            }
-            guard request.mode == .value || field.isEmpty else {
-                throw Refusal(
-                    .path, "\(request.path) is inside a state: subscribe to it in value mode")
-            }
+            try check(request, node, field)
             if parks(request, of: node, header, connection) { return }
-            follow(node, field, request, header, connection)
+            try follow(node, field, request, header, connection)
         } catch {
             delivery.refuse(header, error, of: connection)
         }
         invariants()
+    }
+
+    /// Checks that what a request names can be followed in its mode.
+    private func check(
+        _ request: Subscribe, _ node: AnyNode, _ field: ArraySlice<WireKey>
+    ) throws(Refusal) {
+        guard (request.mode == .selection) == (request.selection != nil) else {
+            throw Refusal(.decode, "subscribe: a selection and the mode selection come together")
+        }
+        guard request.mode == .value || field.isEmpty || !node.isCollection else {
+            throw finder.missing(request.path, node, field)
+        }
+        guard request.mode == .value || field.isEmpty else {
+            let remedy =
+                request.mode == .selection
+                ? "select the children of a collection" : "subscribe to it in value mode"
+            throw Refusal(.path, "\(request.path) is inside a state: \(remedy)")
+        }
+    }
+
+    /// The slice that a request names.
+    private func slice(
+        _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
+        _ connection: Connection
+    ) throws(Refusal) -> Slice {
+        guard let selection = request.selection else {
+            return sharing.slice(node, field, request.mode)
+        }
+        return try sharing.slice(
+            node, selecting: try BoundSelection(selection, of: node), for: connection.peer.uid)
     }
 
     private func checkQuota(of connection: Connection) throws(Refusal) {
@@ -130,9 +154,9 @@ extension Subscriptions {
     private func follow(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
         _ header: FrameHeader, _ connection: Connection, older: OlderDeltas? = nil
-    ) {
+    ) throws(Refusal) {
+        let slice = try slice(node, field, request, connection)
         chronicle.compare(request.from, of: connection.peer)
-        let slice = sharing.slice(node, field, request.mode)
         if connection.subscriptions[slice.id] == nil {
             slice.addFollower(connection)
             counts.count(1, of: connection.peer.uid)
@@ -267,7 +291,7 @@ extension Subscriptions {
         // The node may have been removed since, and another created.
         do throws(Refusal) {
             let (node, field) = try finder.find(parked.request.path)
-            follow(
+            try follow(
                 node, field, parked.request, parked.header, connection,
                 older: OlderDeltas(frames: frames, upTo: parked.upTo))
         } catch {

@@ -50,6 +50,21 @@ private final class Screen: Sendable {
         }
     }
 
+    func showNewest(_ client: Client) async throws {
+        let build = ReactorPath(App.self).child(\.$projects, "build")
+        let newest = try await client.collection(
+            \.$runs, of: build, where: \.phase == .running && \.progress > 3,
+            order: .descending(\.startedAt), first: 50)
+        for run in newest.states { show(run.key, run.progress) }
+    }
+
+    func oldKeys(_ client: Client) async throws -> [Int] {
+        let old = try await client.collection(
+            Run.self, keys: Int.self, at: "/projects/build/runs", in: .between("8", nil),
+            where: .field("labels", "os", is: .equal, "linux") || .among(\.phase, [.failed, .done]))
+        return Array(old.keys)
+    }
+
     func isDone(
         _ client: Client, _ runs: MirrorCollection<WireKey, Run>,
         _ counter: Mirror<StockReactors.Counter>
@@ -81,6 +96,18 @@ struct CollectionsGuideTests {
         _ = try await client.dispatch("/projects/build", Project.Action.remove(["7"]))
         #expect(await screen.rows.until(5).last == "7 gone")
         #expect(await board.rows.until(3).last == "8 0")
+        _ = try await client.dispatch("/projects/build", Project.Action.start(["9", "200"]))
+        for (key, time) in [("8", 1), ("9", 2), ("200", 3)] {
+            let path = "/projects/build/runs/\(key)"
+            _ = try await client.dispatch(path, Run.Action.advance(to: 4))
+            _ = try await client.dispatch(path, Run.Action.begin(at: time))
+        }
+        _ = try await client.dispatch("/projects/build/runs/9", Run.Action.enter(.done))
+        _ = try await client.dispatch("/projects/build/runs/200", Run.Action.enter(.failed))
+        let newest = Screen()
+        try await newest.showNewest(client)
+        #expect(newest.rows.all == ["8 4"])
+        #expect(try await newest.oldKeys(client) == [9])
         client.close()
         await following
         await ranking

@@ -72,21 +72,33 @@ struct Run {
         case advance(to: Int)
         case label(key: WireKey, text: String?)
         case step(String)
+        case begin(at: Int)
+        case enter(Phase)
     }
     enum Mutation {
         case advanced(to: Int)
         case labelled(key: WireKey, text: String?)
         case stepped
+        case begun(at: Int)
+        case entered(Phase)
     }
+
+    /// What a run does.
+    @WireCodable
+    enum Phase: Equatable, Sendable { case running, failed, done }
 
     @ReactorState
     struct State: Equatable {
         var progress = 0
         var labels: Keyed<WireKey, String> = [:]
+        var phase: Phase = Phase.running
+        var startedAt: Int?
     }
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
+        case .begin(let time): [.begun(at: time)]
+        case .enter(let phase): [.entered(phase)]
         case .advance(let progress): [.advanced(to: progress)]
         case .label(let key, let text): [.labelled(key: key, text: text)]
         case .step(let key): Mutations(.stepped).creating($steps, WireKey(key))
@@ -98,6 +110,8 @@ struct Run {
         case .advanced(let progress): state.progress = progress
         case .labelled(let key, let text): state.labels[key] = text
         case .stepped: break
+        case .begun(let time): state.startedAt = time
+        case .entered(let phase): state.phase = phase
         }
     }
 }
@@ -193,10 +207,11 @@ extension Rig {
 extension Rig.Joined {
     /// The collection at `path`, or the error, once it is known.
     func collect<Key: KeyedKey, R: Reactor>(
-        at path: String = "/projects/build/runs", _ rig: Rig
+        at path: String = "/projects/build/runs", selecting selection: Selection? = nil,
+        _ rig: Rig
     ) throws -> Result<MirrorCollection<Key, R>, ClientError> {
         var result: Result<MirrorCollection<Key, R>, ClientError>?
-        machine.collection(at: path, port: nil, nil) { result = $0 }
+        machine.collection(at: path, selecting: selection, port: nil, nil) { result = $0 }
         rig.run()
         return try #require(result)
     }

@@ -85,9 +85,12 @@ struct PatchedWatcher {
     private(set) var patches = 0
     private var parts: [UInt8] = []
 
-    init(_ harness: ServerHarness, _ path: String, patches: Bool = true) throws {
+    init(
+        _ harness: ServerHarness, _ path: String, patches: Bool = true,
+        selecting selection: Selection? = nil
+    ) throws {
         client = harness.client()
-        client.subscribe(path, .value, patches: patches)
+        client.subscribe(path, .value, patches: patches, selecting: selection)
         harness.settle()
         try look()
     }

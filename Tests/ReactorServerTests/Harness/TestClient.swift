@@ -99,10 +99,13 @@ final class TestClient {
     @discardableResult
     func subscribe(
         _ path: String, _ mode: SubscriptionMode = .replica, from: Revision? = nil,
-        patches: Bool = false
+        patches: Bool = false, selecting selection: Selection? = nil
     ) -> UInt64 {
         lastRequest += 1
-        let body = Subscribe(path: path, mode: mode, from: from, patches: patches).wireBytes()
+        let body = Subscribe(
+            path: path, mode: selection == nil ? mode : .selection, from: from, patches: patches,
+            selection: selection
+        ).wireBytes()
         send(.subscribe, number: lastRequest, body)
         return lastRequest
     }

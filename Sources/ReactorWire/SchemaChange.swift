@@ -22,7 +22,7 @@ package struct SchemaChange: Equatable, Sendable {
     /// What to write, empty if nothing is to be done.
     package var remedy: String
     /// What differs, for a program that reads values of the stored form without migrating them.
-    package var kind = Kind.other
+    package var kind: Kind = .other
 
     /// The difference between the stored form and today's type.
     package enum Kind: Equatable, Sendable {

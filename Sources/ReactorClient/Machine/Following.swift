@@ -32,9 +32,7 @@ struct Following: ~Copyable {
 
     var isEmpty: Bool { subscriptions.isEmpty && inquiries.isEmpty }
     /// True while a slice that was live is not current: mirrors advance together or not at all.
-    var isCatchingUp: Bool {
-        inquiries.isHolding || subscriptions.contains(where: \.isCatchingUp)
-    }
+    var isCatchingUp: Bool { inquiries.isHolding || subscriptions.contains(where: \.isCatchingUp) }
     /// True if a slice shows a state that a new connection has to bring up to date.
     var wasLive: Bool { inquiries.isHolding || subscriptions.contains { $0.wasLive } }
 
@@ -69,9 +67,8 @@ struct Following: ~Copyable {
 
 // MARK: - Following and leaving
 extension Following {
-    /// Starts to follow the slice at `path`, a canonical path, for `sink`.
-    ///
-    /// `wasLive` says that the sink shows a state already.
+    /// Starts to follow the slice at `path`, a canonical path, for `sink`, which shows a state
+    /// already if `wasLive` is true.
     mutating func follow(
         _ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink,
         selecting selection: Selection? = nil, wasLive: Bool = false
@@ -156,8 +153,8 @@ extension Following {
     /// follow the slice in the mode that the types allow, or end.
     mutating func learn(_ types: Result<NodeTypes, ClientError>, at path: String) {
         defer { invariants() }
-        for subscription in subscriptions where subscription.path == path && subscription.needsTypes {
-            learn(types, for: subscription)
+        for slice in subscriptions where slice.path == path && slice.needsTypes {
+            learn(types, for: slice)
         }
         for (sink, wasLive) in inquiries.conclude(path) {
             switch sink.judge(types, at: path) {
@@ -185,10 +182,8 @@ extension Following {
         }
         if contains(subscription) { want(subscription) }
     }
-}
 
-// MARK: - Connections
-extension Following {
+    // MARK: Connections
     /// On a new connection, requests the slices at the paths that `isMeant` accepts.
     mutating func resubscribe(where isMeant: (String) -> Bool) {
         inquiries.suspend()
@@ -287,10 +282,8 @@ extension Following {
             inquire(subscription.path, sink, wasLive: wasLive)
         }
     }
-}
 
-// MARK: - Updates as they arrive
-extension Following {
+    // MARK: Updates as they arrive
     /// Checks the consecutive deltas from `first` on, and returns the start of the first other
     /// frame.
     ///
@@ -317,10 +310,8 @@ extension Following {
         try subscription.admit(kind, header)
         return true
     }
-}
 
-// MARK: - Updates once they are complete
-extension Following {
+    // MARK: Updates once they are complete
     /// Reads the update frames in `range` into their sinks, and skips all other frames. `mark` is
     /// the highest sequence that they may have; `own` is present while mirrors preview actions.
     mutating func stage(
@@ -486,10 +477,8 @@ extension Following {
         arrived.removeAll()
         return sinks
     }
-}
 
-// MARK: - Invariants
-extension Following {
+    // MARK: Invariants
     /// Traps in a debug build unless every numbered slice has a subscription with at least one
     /// sink, and no two subscriptions follow the same slice in the same mode.
     private func invariants() {
@@ -502,12 +491,10 @@ extension Following {
         assert(subscriptions.allSatisfy { !$0.sinks.isEmpty }, "a slice is followed by no sink")
         assert(
             subscriptions.count > 64
-                || subscriptions.indices.allSatisfy { index in
-                    let known = subscriptions[index]
-                    return !subscriptions[..<index].contains {
+                || subscriptions.enumerated().allSatisfy { index, known in
+                    !subscriptions[..<index].contains {
                         $0.isSlice(known.path, known.mode, known.selection)
                     }
-                },
-            "a slice is followed twice")
+                }, "a slice is followed twice")
     }
 }

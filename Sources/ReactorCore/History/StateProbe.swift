@@ -71,3 +71,10 @@ package struct ProbedNode: Equatable, Sendable {
     /// The fingerprint of its types; the checksums of different types are not comparable.
     package var fingerprint: UInt64
 }
+
+/// Probed states of a replay, until their recorded sums are read.
+struct HeldProbe {
+    let sequence: UInt64
+    /// Paths and states in the order of the sums; `nil` for nodes that are no longer comparable.
+    let nodes: [(path: String, encode: @Sendable (inout WireWriter) -> Void)?]
+}

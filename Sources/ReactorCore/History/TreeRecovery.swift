@@ -191,8 +191,8 @@ extension TreeRecovery {
 
     private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {
         try reading(.state, of: node, "the state of \(node.reactorName)") {
-            let converted = try conversions.convert(.state, state.span, of: node, in: self)
-            try node.restore((converted ?? state).span)
+            let read = try conversions.convert(.state, state.span, of: node, in: self) ?? state
+            try node.restore(read.span)
             survey?.recordRead(node)
         }
     }
@@ -225,10 +225,8 @@ extension TreeRecovery {
             }
         }
     }
-}
 
-// MARK: - Snapshots
-extension TreeRecovery {
+    // MARK: Snapshots
     /// Restores the nodes in a part of a snapshot.
     package func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
         var cursor = WireCursor(offset: offset)
@@ -287,10 +285,8 @@ extension TreeRecovery {
         keep(node, as: head.reactor, head.fingerprint)
         try restore(node, state)
     }
-}
 
-// MARK: - Deltas
-extension TreeRecovery {
+    // MARK: Deltas
     /// Replays the delta frames of a turn.
     package func replay(_ deltas: Span<UInt8>) throws(RecoveryError) {
         var offset = 0
@@ -435,16 +431,9 @@ extension TreeRecovery {
             try lose(part.number, at: path.appending(key).appending(part.path))
         }
     }
-}
 
-extension SlicePath {
-    fileprivate func appending(_ path: SlicePath) -> SlicePath {
-        SlicePath(components + path.components)
-    }
-}
+    // MARK: Ownership
 
-// MARK: - Ownership
-extension TreeRecovery {
     /// Replays a change of ownership. Idempotent.
     package func replay(_ fact: OwnershipFact) {
         if case .own(let number, _, _, _) = fact, node(number) == nil { return }
@@ -460,10 +449,8 @@ extension TreeRecovery {
         }
         tree.ownership.apply(fact)
     }
-}
 
-// MARK: - Probes
-extension TreeRecovery {
+    // MARK: Probes
     /// Takes the probe that the daemon took at this point of the history.
     package func probe(_ nodes: [ProbedNode]) {
         held = HeldProbe(
@@ -502,9 +489,8 @@ extension TreeRecovery {
     package func dropProbe() { held = nil }
 }
 
-/// Probed states of a replay, until their recorded sums are read.
-private struct HeldProbe {
-    let sequence: UInt64
-    /// Paths and states in the order of the sums; `nil` for nodes that are no longer comparable.
-    let nodes: [(path: String, encode: @Sendable (inout WireWriter) -> Void)?]
+extension SlicePath {
+    fileprivate func appending(_ path: SlicePath) -> SlicePath {
+        SlicePath(components + path.components)
+    }
 }

@@ -1,4 +1,5 @@
 package import ReactorCore
+import ReactorServer
 
 /// What a start would do with the data of a directory.
 package struct StartForecast {

@@ -24,8 +24,6 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     /// Changes that took effect and were not announced yet.
     private var changes = Changes()
     private var progress = Progress()
-    /// Why the last update could not be read, if its bytes are not at fault.
-    private var fault: ClientError?
     private var starting: Starting?
 
     private enum Edit {
@@ -37,6 +35,8 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
         /// True once a whole value has taken effect.
         var hasState = false
         var isLive = false
+        /// Why the last update could not be read, if its bytes are not at fault.
+        var fault: ClientError?
     }
 
     private struct Changes {
@@ -108,18 +108,18 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
 
     func granted(_ slice: UInt32, epoch: UInt64) {}
 
-    var isMismatched: Bool { fault != nil }
+    var isMismatched: Bool { progress.fault != nil }
 
     func explain(_ error: WireError, at path: String) -> ClientError {
-        fault ?? .incompatible(path: path, error)
+        progress.fault ?? .incompatible(path: path, error)
     }
 
     // MARK: Updates
 
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
-        fault = nil
+        progress.fault = nil
         if isAbsent {
-            fault = .gone(path: path)
+            progress.fault = .gone(path: path)
             throw WireError(.mismatch(expected: "a collection", got: "nothing"), at: 0)
         }
         if order == nil { return try stage(children: value) }
@@ -159,7 +159,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
     }
 
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
-        fault = nil
+        progress.fault = nil
         // The daemon sends a whole value to a sink that joins a followed slice, after the patches
         // that it has already sent.
         guard progress.hasState || staged != nil else { return }
@@ -263,7 +263,7 @@ final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
             return .set(key, encoded: encoded, state)
         } catch {
             let place = MirrorCollection<Key, R>.childPath(of: name, in: path)
-            fault = .incompatible(path: place, error)
+            progress.fault = .incompatible(path: place, error)
             throw error
         }
     }

@@ -37,8 +37,7 @@ struct Following: ~Copyable {
     var wasLive: Bool { inquiries.isHolding || subscriptions.contains { $0.wasLive } }
 
     mutating func takeEffects() -> Effects {
-        if effects.isEmpty { return Effects() }
-        defer { effects = Effects() }
+        defer { if !effects.isEmpty { effects = Effects() } }
         return effects
     }
 

@@ -157,7 +157,7 @@ extension Tree {
 
     /// Probes these nodes, except those that were removed. Call it between two transactions.
     package func probe(_ changed: ChangedNodes) -> StateProbe {
-        StateProbe(of: changed.numbers.compactMap { nodes[$0] }.filter(\.isProbed))
+        StateProbe(of: changed.numbers.compactMap { nodes[$0] }.filter(Self.isProbed))
     }
 
     /// Probes the nodes that changed after `sequence`, but at most
@@ -165,7 +165,8 @@ extension Tree {
     package func probe(changedAfter sequence: UInt64) -> StateProbe {
         var found: [AnyNode] = []
         forEachNode { node in
-            guard node.sequence > sequence, node.isProbed, found.count < StateProbe.lastNodeCountMax
+            guard node.sequence > sequence, Self.isProbed(node),
+                found.count < StateProbe.lastNodeCountMax
             else { return }
             found.append(node)
         }
@@ -176,7 +177,7 @@ extension Tree {
     package func changedNodes(after sequence: UInt64) -> ChangedNodes {
         var changed = ChangedNodes()
         forEachNode { node in
-            if node.sequence > sequence, node.isProbed { changed.add(node.number) }
+            if node.sequence > sequence, Self.isProbed(node) { changed.add(node.number) }
         }
         return changed
     }
@@ -231,9 +232,7 @@ extension Tree {
         for node in nodes { SavedNode(node).encode(into: &writer) }
         return writer.bytes
     }
-}
 
-extension AnyNode {
     /// Whether a probe may sum the node's state: it is in the tree and has one of its own.
-    fileprivate var isProbed: Bool { !isCollection && !isGone }
+    private static func isProbed(_ node: AnyNode) -> Bool { !node.isCollection && !node.isGone }
 }

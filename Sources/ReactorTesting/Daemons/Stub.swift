@@ -102,6 +102,9 @@ extension Stub {
 
     public static var documentation: String { R.documentation }
 
+    /// The name of the reactor that the stub stands for, so that its mirrors accept the stub.
+    public static var formerNames: [String] { [R.reactorName] + R.formerNames }
+
     // Another version number, so that clients do not interpret a stub's mutations as the
     // reactor's.
     public static var version: UInt32 { ~R.version }

@@ -18,7 +18,7 @@ enum Surface {
         "ReactorJournal": 12,
         "ReactorLoop": 34,
         "ReactorServer": 42,
-        "ReactorTesting": 212,
+        "ReactorTesting": 221,
         "ReactorWire": 409,
         "StockReactors": 153,
         "TrackerExample": 37,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Also drives ``KeptForms``.
+/// Also drives ``KeptForms``, and ``HistoryConversions`` without conversions.
 @Suite("The schemas of a history")
 struct KeptSchemasTests {
     private enum First {}

@@ -35,13 +35,13 @@ struct ClientDerivedTests {
         let root = try await client.mirror(Turnstiles.self, at: "/")
         #expect(await root.dispatch(.open(1)).revision != nil)
         let gate = try await client.mirror(StockReactors.Counter.self, at: "/gates/1")
-        let passed = try await client.mirror(derived: Int.self, at: "/passed")
+        let passed = try await client.mirror(derived: Int64.self, at: "/passed")
         let busy = try await client.mirror(\.$busy, of: ReactorPath(Turnstiles.self))
         #expect(passed.state == 0 && busy.isBusy == false && busy.path == "/busy")
         for count in 1...3 {
             #expect(await gate.dispatch(.increment(by: 1)).revision != nil)
             let (shown, sum) = client.read(gate, passed) { ($0.count, $1) }
-            #expect(shown == sum && sum == count)
+            #expect(shown == sum && sum == Int64(count))
         }
         #expect(busy.state == Busy(isBusy: true))
         #expect(try await client.get("/").value?["passed"]?.json() == "3")

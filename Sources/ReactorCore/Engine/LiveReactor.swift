@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// A running reactor, for the process that owns its tree: one of a ``Store``, or of a daemon.
 ///
 ///     static func whenOpen(_ tree: Tree) throws {

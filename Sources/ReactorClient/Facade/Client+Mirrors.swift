@@ -49,7 +49,7 @@ extension Client {
     /// The value of a node contains the values of its children. The same path and type give the
     /// same mirror while a reference to it exists.
     /// *Throws*: ``ClientError/incompatible(path:_:)``, which names the field, if the value lacks a
-    /// field of the type, even one with a default, or has one that the type lacks.
+    /// field of the type, even a field with a default, or has a field that the type lacks.
     public func mirror<Value: WireCodable & Sendable>(
         value type: Value.Type, at path: String
     ) async throws(ClientError) -> ValueMirror<Value> {
@@ -177,7 +177,7 @@ extension Client {
     ///         order: .descending(\.startedAt), first: 50)
     ///     for run in newest.states { print(run.key) }     // in the declared order
     ///
-    /// A child that begins to meet the condition counts as inserted, one that ceases as removed.
+    /// A child counts as inserted when it begins to meet the condition, as removed when it ceases.
     /// Children that are equal in all parts of the order are in the order of their keys; without an
     /// order, `first` counts by keys.
     ///

@@ -20,7 +20,7 @@ struct Requests: ~Copyable {
         case ask(Question, parts: [UInt8], then: AnswerCompletion)
         case ping(then: PingCompletion)
 
-        /// True if the next connection does not repeat it: it makes requests of its own.
+        /// True if the next connection does not repeat it: it makes other requests.
         var isOfConnection: Bool {
             switch self {
             case .open, .subscribe, .ask(.types, _, _): true

@@ -351,7 +351,7 @@ extension AnyNode {
         for child in orderedChildren { child.visit(body) }
     }
 
-    /// The nodes below this one that a history contains, by their paths from it; parents before
+    /// The nodes below this node that a history contains, by their paths from it; parents before
     /// children.
     func parts(below path: SlicePath = .root) -> [NumberedPath] {
         keptChildren.flatMap { child in

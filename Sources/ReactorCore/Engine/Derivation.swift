@@ -20,7 +20,7 @@ public struct Derived<Value: WireCodable & Equatable & Sendable> {
 /// The rule that computes a derived value: from the state of the reactor that declares it and of its
 /// static children, or from the children of a collection.
 ///
-/// The value is a node of its own, at the path of its property. The tree brings it up to date
+/// The value is a separate node, at the path of its property. The tree brings it up to date
 /// within each transaction that changes what it depends on, so every observer of a revision sees it
 /// as of that revision. Nothing is kept of it: the daemon computes it again when it starts.
 ///

@@ -10,7 +10,7 @@ public import ReactorCore
 ///     /projects/web/runs/7     a run
 ///
 /// A run waits in the queue until the limit has room and a worker asks for work. Each start is a
-/// transaction of its own, which `assign` decides.
+/// separate transaction, which `assign` decides.
 @Reactor
 public struct Coordinator {
     /// Maximum number of notes, and of waiting announcements; the oldest are dropped.

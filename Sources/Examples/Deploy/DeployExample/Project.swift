@@ -96,7 +96,7 @@ public struct Project {
         }
     }
 
-    /// Adds a run, and removes the oldest one that has ended if there are too many.
+    /// Adds a run, and removes the oldest ended run if there are too many.
     private func opening(because reason: String, _ state: State) -> Mutations<Mutation> {
         let number = state.lastNumber + 1
         let settings = state.settings.value

@@ -156,9 +156,7 @@ final class TreeModel {
     /// Adds a new node with its derived values.
     private func set(_ node: AnyNode, _ bytes: [UInt8], _ ledger: StateLedger) {
         set(node, bytes)
-        for child in node.children.values where child.isDerived {
-            if let entry = ledger.entry(child.number) { set(child, entry.state) }
-        }
+        for (child, state) in ledger.derivedValues(of: node) { set(child, state) }
     }
 
     /// Removes a node and the nodes below it.

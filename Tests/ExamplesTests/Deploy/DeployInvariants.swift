@@ -29,6 +29,18 @@ enum DeployInvariants {
                     }
             }
         }
+        simulation.invariant(ofTree: "the statistics count the projects and their runs") { tree in
+            var counted = DeployStats()
+            for project in tree.children(of: Project.self, at: "/projects") {
+                var stats = RunStats()
+                let runs = tree.children(of: Run.self, at: "\(project.path)/runs")
+                for run in runs { stats.add(run.state.phase) }
+                counted.add(stats)
+                let shown = tree.value(of: RunStats.self, at: "\(project.path)/stats")
+                if shown != stats { return false }
+            }
+            return tree.value(of: DeployStats.self, at: "/stats") == counted
+        }
         simulation.invariant(ofTree: "a run has a worker exactly while it runs") { tree in
             tree.runs.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
         }

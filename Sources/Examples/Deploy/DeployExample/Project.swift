@@ -9,6 +9,8 @@ public struct Project {
 
     /// The runs by their numbers: `/projects/web/runs/7`.
     @Children public var runs: (Int) -> Run
+    /// The kept runs by what they do: `/projects/web/stats`.
+    @Derived public var stats = Derivation(RunStats.self, over: \Project.$runs) { $0.phase }
     private let name: String
 
     /// Creates a project; a mirror needs neither a name nor hooks.

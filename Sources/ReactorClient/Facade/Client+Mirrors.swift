@@ -189,7 +189,7 @@ extension Client {
     /// lacks; ``ClientError/refused(_:)``, which names the field, if the daemon's children lack a
     /// field of the selection or have one of another type, or if the daemon is too old to select
     /// children.
-    public func collection<Key: KeyedKey, R: Reactor>(
+    public func collection<Key: ChildKey, R: Reactor>(
         _ type: R.Type, keys: Key.Type = WireKey.self, at path: String,
         in range: KeyRange? = nil, where condition: StateCondition<R.State>? = nil,
         order: StateOrder<R.State>..., first: Int? = nil, missing: MissingFields = .fail
@@ -202,7 +202,7 @@ extension Client {
     ///
     ///     let build = ReactorPath(Shop.self).child(\.$projects, "build")
     ///     let runs = try await client.collection(\.$runs, of: build)
-    public func collection<Parent: Reactor, Key: KeyedKey, R: Reactor>(
+    public func collection<Parent: Reactor, Key: ChildKey, R: Reactor>(
         _ property: any KeyPath<Parent, KeyedHandle<Key, R>> & Sendable,
         of parent: ReactorPath<Parent>, in range: KeyRange? = nil,
         where condition: StateCondition<R.State>? = nil, order: StateOrder<R.State>...,
@@ -213,7 +213,7 @@ extension Client {
             selecting: Selection(range, condition, order, first), missing: missing)
     }
 
-    private func collection<Key: KeyedKey, R: Reactor>(
+    private func collection<Key: ChildKey, R: Reactor>(
         at path: String, selecting selection: Selection, missing: MissingFields
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
         let port = port
@@ -228,7 +228,7 @@ extension Client {
     /// Lends the states of a collection and of mirrors of this client, all at one revision.
     ///
     /// *Traps*: with mirrors of different clients.
-    public func read<Key: KeyedKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
+    public func read<Key: ChildKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
         _ collection: MirrorCollection<Key, R>, _ mirrors: repeat Mirror<each Other>,
         in body: (
             CollectionStates<Key, R.State>, repeat (each Other).State

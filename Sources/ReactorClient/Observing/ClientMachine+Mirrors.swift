@@ -43,7 +43,7 @@ extension ClientMachine {
     /// Follows the collection of reactors `R` at `path`, held by `hold`, or a selection of its
     /// children; `completion` is called once they are known. The same path, types and selection give
     /// the same object while a reference to it exists.
-    package func collection<Key: KeyedKey, R: Reactor>(
+    package func collection<Key: ChildKey, R: Reactor>(
         at path: String, selecting selection: Selection? = nil, missing: MissingFields = .fail,
         port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void

@@ -56,7 +56,8 @@ extension Client {
         try await ask { client, then in client.mirror(value: type, at: path, then: then) }
     }
 
-    /// Lends the states of several mirrors of this client, all at one revision.
+    /// Lends the states of several mirrors of this client, all at one revision. Every change of one
+    /// of the states wakes observers, as a read of ``Mirror/state`` does.
     ///
     /// *Traps*: with mirrors of different clients.
     public func read<First: Reactor, each Other: Reactor, Result, Failure: Error>(
@@ -64,8 +65,10 @@ extension Client {
         in body: (First.State, repeat (each Other).State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let shared = first.shared
-        for owner in repeat (each other).shared {
+        first.changed.access()
+        for (owner, changed) in repeat ((each other).shared, (each other).changed) {
             precondition(owner === shared, "mirrors of different clients share no revision")
+            changed.access()
         }
         let (firstState, states) = shared.lock.withLock {
             (
@@ -225,7 +228,8 @@ extension Client {
         }
     }
 
-    /// Lends the states of a collection and of mirrors of this client, all at one revision.
+    /// Lends the states of a collection and of mirrors of this client, all at one revision. Every
+    /// change of one of them wakes observers.
     ///
     /// *Traps*: with mirrors of different clients.
     public func read<Key: ChildKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
@@ -235,11 +239,13 @@ extension Client {
         ) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let shared = collection.shared
-        for owner in repeat (each mirrors).shared {
+        collection.notices.changed.access()
+        for (owner, changed) in repeat ((each mirrors).shared, (each mirrors).changed) {
             precondition(owner === shared, "mirrors of different clients share no revision")
         }
         let (children, states) = shared.lock.withLock {
             (
+            changed.access()
                 collection.shown.whileLocked { $0.states },
                 (repeat (each mirrors).replica.whileLocked { $0.shown })
             )

@@ -261,29 +261,34 @@ extension Client {
     /// another lease ends it.
     /// *Throws*: ``ClientError/leaseRefused(path:_:)``, and as for a mirror.
     public func lease<R: MirrorableReactor>(
-        _ type: R.Type, at path: String, definesLifecycle: Bool = true
+        _ type: R.Type, at path: String, definesLifecycle: Bool = true,
+        missing: MissingFields = .fail
+    /// `missing` is that of the lease's mirror.
     ) async throws(ClientError) -> Lease<R> {
-        try await lease(R.makeForMirror(), at: path, definesLifecycle: definesLifecycle)
+        try await lease(
+            R.makeForMirror(), at: path, definesLifecycle: definesLifecycle, missing: missing)
     }
 
     /// Leases the child at `path`, by an instance of its type, for a type whose initialiser needs
     /// arguments.
     public func lease<R: Reactor>(
-        _ reactor: sending R, at path: String, definesLifecycle: Bool = true
+        _ reactor: sending R, at path: String, definesLifecycle: Bool = true,
+        missing: MissingFields = .fail
     ) async throws(ClientError) -> Lease<R> {
         let claim = HeldClaim(port)
         try await ask { [claim] client, then in
             claim.set(
                 client.lease(path, definesLifecycle: definesLifecycle, then: then))
         }
-        return Lease(try await mirror(reactor, at: path), claim)
+        return Lease(try await mirror(reactor, at: path, missing: missing), claim)
     }
 
     /// Leases the child at a path of properties.
     public func lease<R: Reactor>(
-        _ path: ReactorPath<R>, definesLifecycle: Bool = true
+        _ path: ReactorPath<R>, definesLifecycle: Bool = true, missing: MissingFields = .fail
     ) async throws(ClientError) -> Lease<R> {
         try await lease(
-            path.make(), at: path.path.description, definesLifecycle: definesLifecycle)
+            path.make(), at: path.path.description, definesLifecycle: definesLifecycle,
+            missing: missing)
     }
 }

@@ -113,15 +113,18 @@ extension Client {
     /// Returns a hold on the node at `path`.
     ///
     /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if the daemon's reactor there
-    /// is not called `reactor`.
-    func node(at path: String, of reactor: String) async throws(ClientError) -> NodeHold {
+    /// is called by none of `names`, today's first, and none of its former names is today's.
+    func node(at path: String, called names: [String]) async throws(ClientError) -> NodeHold {
         let hold = try await node(at: path)
         let name = try await ask { client, then in
             then(.success(client.reactorName(of: hold.node)))
         }
-        guard name == reactor else {
-            throw .otherReactor(path: path, expected: reactor, actual: name)
-        }
+        if names.contains(name) { return hold }
+        // Former names of the daemon's reactor are asked for only then: a daemon that is too old
+        // for the question has a reactor whose name this client does not know.
+        guard let types: NodeTypes = try? await decoded(.types(path: path)),
+            types.formerNames.contains(names[0])
+        else { throw .otherReactor(path: path, expected: names[0], actual: name) }
         return hold
     }
 
@@ -242,10 +245,10 @@ extension Client {
         collection.notices.changed.access()
         for (owner, changed) in repeat ((each mirrors).shared, (each mirrors).changed) {
             precondition(owner === shared, "mirrors of different clients share no revision")
+            changed.access()
         }
         let (children, states) = shared.lock.withLock {
             (
-            changed.access()
                 collection.shown.whileLocked { $0.states },
                 (repeat (each mirrors).replica.whileLocked { $0.shown })
             )
@@ -259,11 +262,11 @@ extension Client {
     ///
     /// Without `definesLifecycle`, the end of this lease does not end the child: it lives until
     /// another lease ends it.
+    /// `missing` is that of the lease's mirror.
     /// *Throws*: ``ClientError/leaseRefused(path:_:)``, and as for a mirror.
     public func lease<R: MirrorableReactor>(
         _ type: R.Type, at path: String, definesLifecycle: Bool = true,
         missing: MissingFields = .fail
-    /// `missing` is that of the lease's mirror.
     ) async throws(ClientError) -> Lease<R> {
         try await lease(
             R.makeForMirror(), at: path, definesLifecycle: definesLifecycle, missing: missing)

@@ -144,7 +144,7 @@ extension Client {
             return try await value(.select(path: path, selection: selection))
         } catch {
             guard case .refused(let refusal) = error else { throw error }
-            throw ClientError(refusal, isSelection: true)
+            throw ClientError(refusal, to: .selection)
         }
     }
 

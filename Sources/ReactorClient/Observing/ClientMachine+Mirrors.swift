@@ -102,9 +102,14 @@ extension ClientMachine {
     /// Asks the daemon for the types of the node at `path`.
     func askTypes(_ path: String) {
         ask(.types(path: path)) { [unowned self] result in
-            following.value.learn(result.flatMap(Self.types), at: path)
+            let types = result.mapError(Self.explained).flatMap(Self.types)
+            following.value.learn(types, at: path)
             carryOutFollowing()
         }
+    }
+
+    private static func explained(_ error: ClientError) -> ClientError {
+        if case .refused(let refusal) = error { ClientError(refusal, to: .types) } else { error }
     }
 
     private static func types(_ bytes: [UInt8]) -> Result<NodeTypes, ClientError> {

@@ -195,6 +195,7 @@ extension FrameBody {
         FrameBody("ask-log", Question.log(path: "/visits", from: revision)),
         FrameBody("ask-export", Question.export(path: "/")),
         FrameBody("ask-checksum", Question.checksum(path: "/visits")),
+        FrameBody("ask-types", Question.types(path: "/visits")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]

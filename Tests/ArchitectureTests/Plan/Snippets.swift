@@ -16,6 +16,7 @@ enum Snippets {
             "Tests/ReactorFoundationTests/ReactorFoundationGuideTests.swift"
         ],
         "Sources/ReactorTesting/ReactorTesting.docc/TestingAnApplication.md": [
+            "Tests/ReactorTestingTests/SimulatedSenderTests.swift",
             "Tests/ReactorTestingTests/TrackerSimulationTests.swift",
             "Tests/ReactorTestingTests/GuideTests.swift",
         ],

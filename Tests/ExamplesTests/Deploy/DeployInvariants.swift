@@ -44,6 +44,17 @@ enum DeployInvariants {
         simulation.invariant(ofTree: "a run has a worker exactly while it runs") { tree in
             tree.runs.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
         }
+        simulation.invariant(ofTree: "a worker owns its run, and its time is limited") { tree in
+            tree.runs.allSatisfy { run in
+                guard let owners = tree.owners(at: "\(run.path)"),
+                    let plans = tree.plans(of: Run.self, at: "\(run.path)")
+                else { return true }
+                let worker = run.state.worker
+                return owners.map(\.connection) == (worker.map { [$0.connection] } ?? [])
+                    && plans.contains { $0.action == .expire } == (worker != nil)
+                    && plans.contains { $0.action == .retry } == (run.state.phase == .pausing)
+            }
+        }
         simulation.invariant(ofTree: "an idle worker is a connected one, and is listed once") {
             tree in
             guard let workers = tree.state(of: Workers.self, at: "/workers") else { return true }

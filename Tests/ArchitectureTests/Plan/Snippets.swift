@@ -33,6 +33,7 @@ enum Snippets {
         article("State"): [guide("StateGuideTests")],
         article("Composition"): [
             guide("CompositionGuideTests"), guide("CompositionKeysGuideTests"),
+            guide("CompositionPlacesGuideTests"),
             guide("CompositionDerivedGuideTests"),
         ],
         article("Ownership"): [guide("OwnershipGuideTests")],

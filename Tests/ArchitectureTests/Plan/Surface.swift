@@ -11,7 +11,7 @@ enum Surface {
         "DeployExample": 151,
         "LoginExample": 14,
         "ReactorClient": 276,
-        "ReactorCore": 696,
+        "ReactorCore": 703,
         "ReactorDaemon": 58,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,
@@ -19,7 +19,7 @@ enum Surface {
         "ReactorLoop": 34,
         "ReactorServer": 42,
         "ReactorTesting": 237,
-        "ReactorWire": 410,
+        "ReactorWire": 415,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

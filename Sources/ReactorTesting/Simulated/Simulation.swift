@@ -270,6 +270,8 @@ extension Simulation {
 
     /// Describes the shortest run that fails in the same way.
     private func shortened(_ run: SimulationRun<Root>) -> String {
+        // Fewer steps exercise even less.
+        if run.lacksTraffic { return "" }
         let failure = run.failure
         var shortest: SimulationRun<Root>?
         var shortener = StepShortener(attemptsMax: shorteningRuns) { [setup] steps in

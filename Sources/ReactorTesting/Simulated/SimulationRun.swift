@@ -62,6 +62,9 @@ final class SimulationRun<Root: Reactor> {
     /// Names the condition that was violated first; nil without violations.
     var failure: String? { violations.isEmpty ? nil : brokenClaim ?? "the protocol" }
 
+    /// Whether a demand was not met, and nothing else was violated.
+    var lacksTraffic: Bool { brokenClaim == "enough traffic" }
+
     private func expect(
         _ condition: Bool, _ claim: String, _ text: @autoclosure () -> String
     ) {
@@ -413,7 +416,7 @@ extension SimulationRun {
         let tally = tallies[demand.path] ?? SimulationCounts()
         let isMet = tally.sent >= demand.sentMin && tally.applied >= demand.appliedMin
         expect(
-            isMet, "enough is exercised",
+            isMet, "enough traffic",
             "too little was exercised at \(demand.path): \(tally.sent) actions were sent, of "
                 + "\(demand.sentMin) demanded, and \(tally.applied) applied, of "
                 + "\(demand.appliedMin); \(tally.rejected) were rejected, and \(tally.unsent) "

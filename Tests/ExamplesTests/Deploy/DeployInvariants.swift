@@ -6,6 +6,13 @@ import ReactorTesting
 /// What must always hold in a coordinator, over all its reactors together.
 enum DeployInvariants {
     static func add(to simulation: Simulation<Coordinator>) {
+        addQueue(to: simulation)
+        addRuns(to: simulation)
+        addClients(to: simulation)
+    }
+
+    /// The queue and the numbers agree with the projects and their runs.
+    private static func addQueue(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofTree: "the limit at the last start permits what runs") { tree in
             guard let queue = tree.state(of: Coordinator.self), let last = queue.running.last
             else { return true }
@@ -41,6 +48,10 @@ enum DeployInvariants {
             }
             return tree.value(of: DeployStats.self, at: "/stats") == counted
         }
+    }
+
+    /// Runs and workers belong together.
+    private static func addRuns(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofTree: "a run has a worker exactly while it runs") { tree in
             tree.runs.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
         }
@@ -65,6 +76,10 @@ enum DeployInvariants {
         simulation.invariant(ofTree: "a run that has ended does not go on") { tree in
             tree.runs.allSatisfy { !$0.state.phase.isEnd || !$0.state.log.isEmpty }
         }
+    }
+
+    /// What clients see agrees with the outcomes of their actions.
+    private static func addClients(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofClients: "two builds never get the same number") { client in
             let built = client.outcomes(of: Project.self).compactMap { sent -> String? in
                 guard sent.path != DeploySimulation.removedPath, let number = sent.reply?.number

@@ -85,7 +85,7 @@ struct DeploySimulationTests {
             orphans = tree.orphans
             return true
         }
-        simulation.run(steps: 150) { random in DeploySimulation.rootAction(&random) }
+        simulation.run(steps: 250) { random in DeploySimulation.rootAction(&random) }
         #expect(orphans == [], "seed \(seed)")
     }
 }

@@ -102,6 +102,11 @@ struct JournalDoctorTests {
         let all = JournalRig(in: rig.home, name: "all")
         let copy = try JournalDoctor(at: rig.path).copy(until: .time(last.time), into: all.path)
         #expect(copy?.end == last.position && copy?.snapshot == 15)
+        let part = JournalRig(in: rig.home, name: "part")
+        let middle = rows[9].time
+        let end = rows.prefix { $0.time <= middle }.last
+        let half = try JournalDoctor(at: rig.path).copy(until: .time(middle), into: part.path)
+        #expect(half?.end == end?.position)
         let none = JournalRig(in: rig.home, name: "none")
         let early = JournalLimit.time(first.time - 1)
         #expect(try JournalDoctor(at: rig.path).copy(until: early, into: none.path) == nil)

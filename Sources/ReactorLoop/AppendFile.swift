@@ -48,7 +48,10 @@ package final class AppendFile {
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        // A process that is being started may have a copy of the descriptor up to its `exec`.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     /// The contents of the file. *C*: `pread`.

@@ -45,7 +45,10 @@ package final class LockFile {
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        // A process that is being started may have a copy of the descriptor up to its `exec`.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     private static func lock(

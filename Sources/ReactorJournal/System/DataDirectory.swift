@@ -65,7 +65,11 @@ package final class DataDirectory: Sendable {
     }
 
     deinit {
-        if lock >= 0 { close(lock) }
+        if lock >= 0 {
+            // A process that is being started may have a copy of the descriptor up to its `exec`.
+            flock(lock, LOCK_UN)
+            close(lock)
+        }
         close(descriptor)
     }
 

@@ -277,6 +277,14 @@ public class AnyNode {
     /// A planned action from the history, encoded again with today's types.
     func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded { action }
 
+    /// The declared kinds of the reactor's durable tasks.
+    var taskKinds: [DurableTaskKind] { [] }
+
+    /// A payload from the history, encoded again with today's type.
+    func readKept(
+        _ payload: WireEmbedded, of kind: DurableTaskKind
+    ) throws(WireError) -> WireEmbedded { payload }
+
     /// Whether the reactor can perform a task.
     func performs(_ task: DurableTask) -> Bool { true }
 
@@ -469,7 +477,10 @@ extension KeptSchema {
         else { return nil }
         self.init(
             reactor: node.reactorName, fingerprint: node.fingerprint, version: node.ownVersion,
-            state: state, mutation: mutation, action: action)
+            state: state, mutation: mutation, action: action,
+            tasks: Dictionary(
+                node.taskKinds.map { ($0.name, $0.schema) }, uniquingKeysWith: { first, _ in first }
+            ))
     }
 }
 

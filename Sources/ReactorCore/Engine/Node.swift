@@ -34,6 +34,7 @@ public final class Node<R: Reactor>: AnyNode {
         case .mutation: R.Mutation.wireSchema
         // With the cases that clients cannot send: a planned action may be one.
         case .action: R.Action.wireSchema
+        case .task(let name): R.durableTasks.first { $0.name == name }?.schema
         }
     }
     package override var ownVersion: UInt32 { R.version }
@@ -110,6 +111,21 @@ public final class Node<R: Reactor>: AnyNode {
             let read: R.Action = try migrated(
                 action.bytes.span, &cursor, of: .action, instead: error)
             return WireEmbedded(read)
+        }
+    }
+
+    override var taskKinds: [DurableTaskKind] { R.durableTasks }
+
+    override func readKept(
+        _ payload: WireEmbedded, of kind: DurableTaskKind
+    ) throws(WireError) -> WireEmbedded {
+        do throws(WireError) {
+            return try kind.read(payload.bytes.span)
+        } catch {
+            var cursor = WireCursor()
+            let value: WireValue = try migrated(
+                payload.bytes.span, &cursor, of: .task(kind.name), instead: error)
+            return try kind.read(value.wireBytes().span)
         }
     }
 

@@ -71,6 +71,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// it returns.
     func perform(_ task: DurableTask, state: State) -> Effect<Mutation>
 
+    /// The kinds of the tasks that ``perform(_:state:)`` performs, with the types of their
+    /// payloads, so that a start converts the payloads of earlier versions.
+    static var durableTasks: [DurableTaskKind] { get }
+
     /// Decides the reaction to an effect that threw, or to a source of a transform that failed;
     /// `action` asked for the effect. A cancelled effect has not failed.
     func error(
@@ -345,11 +349,13 @@ extension Reactor {
     /// The types in the reactor's values, with the steps from earlier versions.
     static var versionedTypes: VersionedTypes {
         VersionedTypes.of(Self.self) {
-            [State.wireSchema, Mutation.wireSchema, Action.wireSchema]
+            [State.wireSchema, Mutation.wireSchema, Action.wireSchema] + durableTasks.map(\.schema)
         }
     }
 
     public static var formerNames: [String] { [] }
+
+    public static var durableTasks: [DurableTaskKind] { [] }
 }
 
 // MARK: - Following the mutations

@@ -81,15 +81,16 @@ extension HistoryConversions {
             bytes, from: offset, kind, of: node, kept: recovery.keptSchema(of: node))
     }
 
-    /// Converts an action that was planned under the schemas `kept`.
+    /// Converts a planned action, or the payload of a durable task, of a task that was recorded
+    /// under the schemas `kept`.
     ///
     /// *Throws*: ``MigrationError``, or a `WireError`.
     func convert(
-        _ action: WireEmbedded, of node: AnyNode, kept: KeptSchema?
+        _ value: WireEmbedded, _ kind: HistoryKind, of node: AnyNode, kept: KeptSchema?
     ) throws -> WireEmbedded {
-        // Actions are no part of a form's fingerprint.
-        let bytes = try convert(action.bytes.span, from: 0, .action, of: node, kept: kept)
-        return try bytes.map { try WireEmbedded(wireBytes: $0) } ?? action
+        // Actions and payloads are no part of a form's fingerprint.
+        let bytes = try convert(value.bytes.span, from: 0, kind, of: node, kept: kept)
+        return try bytes.map { try WireEmbedded(wireBytes: $0) } ?? value
     }
 
     /// The mistakes in the versions of the types of a tree's reactors.

@@ -4,10 +4,10 @@
 struct KeptForms {
     /// By the numbers of nodes, where the form is not that of today's types.
     private var older: [UInt32: ReactorForm] = [:]
-    /// The schemas under which pending actions were planned, by the ids of their tasks.
-    private var planned: [UInt64: KeptSchema] = [:]
+    /// The schemas under which pending tasks were recorded, by their ids.
+    private var taskSchemas: [UInt64: KeptSchema] = [:]
     /// Number of them from which on those of tasks that are done are forgotten.
-    private var plannedMax = 1_024
+    private var taskSchemasMax = 1_024
 
     /// Records the form of a node's later values.
     mutating func set(_ node: AnyNode, _ form: ReactorForm) {
@@ -23,16 +23,16 @@ struct KeptForms {
     /// The form of a node's values.
     func form(of node: AnyNode) -> ReactorForm { older[node.number] ?? node.form }
 
-    /// Records the schemas under which the task `id` is planned.
-    mutating func plan(_ id: UInt64, _ schema: KeptSchema?, pending: () -> [TaskFact]) {
-        planned[id] = schema
+    /// Records the schemas under which the task `id` is recorded.
+    mutating func setSchema(ofTask id: UInt64, _ schema: KeptSchema?, pending: () -> [TaskFact]) {
+        taskSchemas[id] = schema
         // Tasks that are done are not removed one by one.
-        guard planned.count >= plannedMax else { return }
+        guard taskSchemas.count >= taskSchemasMax else { return }
         let ids = Set(pending().map(\.id))
-        planned = planned.filter { ids.contains($0.key) }
-        plannedMax = max(plannedMax, 2 * planned.count)
+        taskSchemas = taskSchemas.filter { ids.contains($0.key) }
+        taskSchemasMax = max(taskSchemasMax, 2 * taskSchemas.count)
     }
 
-    /// The schemas under which the task `id` was planned.
-    func schema(ofTask id: UInt64) -> KeptSchema? { planned[id] }
+    /// The schemas under which the task `id` was recorded.
+    func schema(ofTask id: UInt64) -> KeptSchema? { taskSchemas[id] }
 }

@@ -56,7 +56,8 @@ extension RecoverySurvey {
         compare(kept, with: node, in: [.state, .mutation])
     }
 
-    private func compare(_ kept: KeptSchema?, with node: AnyNode, in kinds: [HistoryKind]) {
+    /// The same for values of these kinds.
+    func compare(_ kept: KeptSchema?, with node: AnyNode, in kinds: [HistoryKind]) {
         guard let kept else { return }
         let type = ObjectIdentifier(Swift.type(of: node))
         for kind in kinds {
@@ -77,7 +78,7 @@ extension RecoverySurvey {
 
     /// Records that a value of `node` could not be read.
     func record(_ refusal: RecoveryError, _ kind: HistoryKind, of node: AnyNode) {
-        if kind != .action { unknownStates.insert(ObjectIdentifier(node)) }
+        if kind == .state || kind == .mutation { unknownStates.insert(ObjectIdentifier(node)) }
         let key = ValueKey(type: ObjectIdentifier(type(of: node)), kind: kind)
         if unread.insert(key).inserted { record(refusal) }
     }
@@ -151,6 +152,8 @@ extension RecoverySurvey {
         let kind = form.key.value.kind
         guard let today = form.node.ownSchema(of: kind) else { return [] }
         guard let stored = form.key.kept.schema(of: kind) else {
+            // A payload has no recorded schema if its task was not declared.
+            if case .task = kind { return [] }
             return [
                 SchemaChange(
                     verdict: .needsDecision, path: [],

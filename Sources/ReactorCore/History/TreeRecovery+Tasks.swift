@@ -16,55 +16,90 @@ extension TreeRecovery {
         if case .done = fact { return tree.tasks.restore(fact) }
         guard let node = node(fact.node) else { return }
         tree.tasks.restore(fact)
-        if case .timer = fact { recordPlan(fact.id, of: node) }
+        recordForm(ofTask: fact.id, of: node)
     }
 
     /// Checks that the types of today's reactors have no mistakes in their versions, and that the
     /// reactors can perform every pending task, so that it does not fail when it is due. Converts
-    /// older planned actions.
+    /// planned actions and payloads of earlier versions.
     ///
     /// *Place*: after ``finish(epoch:sequence:)``, before a start; not for a query about the past.
     package func checkTasks() throws(RecoveryError) {
-        for refusal in HistoryConversions.mistakes(in: tree) {
-            guard let survey else { throw refusal }
-            survey.record(refusal)
-        }
+        for refusal in HistoryConversions.mistakes(in: tree) { try refuse(refusal) }
         for fact in tree.tasks.facts {
             guard let node = tree.node(fact.node) else { continue }
             switch fact {
             case .timer(
                 let number, let name, let id, let due, let span, let period, let catchUp, let action
             ):
-                let read: WireEmbedded
-                do {
-                    let converted = try conversions.convert(
-                        action, of: node, kept: keptSchema(ofTask: id))
-                    read = try node.readKept(converted)
-                    survey?.record(action, due: due, of: node, kept: keptSchema(ofTask: id))
-                } catch {
-                    let refusal = RecoveryError(
-                        "the planned action \(name.quoted()) of \(node.reactorName)", of: node,
-                        error)
-                    guard let survey else { throw refusal }
-                    survey.record(
-                        action, due: due, of: node, kept: keptSchema(ofTask: id), refusal)
-                    continue
-                }
+                guard let read = try readPlan(action, fact, due: due, of: node) else { continue }
                 guard read != action else { continue }
                 tree.tasks.restore(
                     .timer(
                         node: number, name: name, id: id, planned: due, span: span, period: period,
                         catchUp: catchUp, action: read))
-            case .effect(_, let name, let id, let payload):
-                guard !node.performs(DurableTask(name: name, id: id, payload: payload)) else {
-                    continue
+            case .effect(let number, let name, let id, let payload):
+                guard let read = try readPayload(payload, fact, of: node) else { continue }
+                if read != payload {
+                    tree.tasks.restore(
+                        .effect(node: number, name: name, id: id, payload: read))
                 }
-                let refusal = RecoveryError.unperformed(
-                    path: node.path.description, reactor: node.reactorName, task: name)
-                guard let survey else { throw refusal }
-                survey.record(refusal)
+                let task = DurableTask(name: name, id: id, payload: read)
+                guard !node.performs(task) else { continue }
+                try refuse(
+                    .unperformed(
+                        path: node.path.description, reactor: node.reactorName, task: name))
             case .done: break
             }
+        }
+    }
+
+    private func refuse(_ refusal: RecoveryError) throws(RecoveryError) {
+        guard let survey else { throw refusal }
+        survey.record(refusal)
+    }
+
+    /// The planned action of a timer, converted and encoded by today's type; `nil` if a survey has
+    /// recorded that it cannot be read.
+    private func readPlan(
+        _ action: WireEmbedded, _ fact: TaskFact, due: Int64, of node: AnyNode
+    ) throws(RecoveryError) -> WireEmbedded? {
+        let kept = keptSchema(ofTask: fact.id)
+        do {
+            let read = try node.readKept(
+                conversions.convert(action, .action, of: node, kept: kept))
+            survey?.record(action, due: due, of: node, kept: kept)
+            return read
+        } catch {
+            let refusal = RecoveryError(
+                "the planned action \(fact.name.quoted()) of \(node.reactorName)", of: node, error)
+            guard let survey else { throw refusal }
+            survey.record(action, due: due, of: node, kept: kept, refusal)
+            return nil
+        }
+    }
+
+    /// The payload of a durable task, converted and encoded by today's type; `nil` if a survey has
+    /// recorded that it cannot be read.
+    private func readPayload(
+        _ payload: WireEmbedded, _ fact: TaskFact, of node: AnyNode
+    ) throws(RecoveryError) -> WireEmbedded? {
+        guard let declared = DurableTaskKind.declared(for: fact.name, in: node.taskKinds) else {
+            return payload
+        }
+        let kept = keptSchema(ofTask: fact.id)
+        let kind = HistoryKind.task(declared.name)
+        survey?.compare(kept, with: node, in: [kind])
+        do {
+            return try node.readKept(
+                conversions.convert(payload, kind, of: node, kept: kept), of: declared)
+        } catch {
+            let refusal = RecoveryError(
+                "the payload of the durable task \(fact.name.quoted()) of \(node.reactorName)",
+                of: node, error)
+            guard let survey else { throw refusal }
+            survey.record(refusal, kind, of: node)
+            return nil
         }
     }
 }

@@ -136,13 +136,13 @@ extension TreeRecovery {
         return tree.schemas.find(form.name, form.fingerprint)
     }
 
-    /// The schemas of its reactor under which the task `id` was planned; `nil` where the history
+    /// The schemas of its reactor under which the task `id` was recorded; `nil` where the history
     /// does not record them.
     package func keptSchema(ofTask id: UInt64) -> KeptSchema? { forms.schema(ofTask: id) }
 
-    /// Records the schemas under which `node` plans the task `id`.
-    func recordPlan(_ id: UInt64, of node: AnyNode) {
-        forms.plan(id, keptSchema(of: node)) { tree.tasks.facts }
+    /// Records the schemas under which the history has the task `id` of `node`.
+    func recordForm(ofTask id: UInt64, of node: AnyNode) {
+        forms.setSchema(ofTask: id, keptSchema(of: node)) { tree.tasks.facts }
     }
 
     /// Assigns the numbers that static nodes have from this row on, and the recorded states of

@@ -15,26 +15,31 @@ package struct KeptSchema: Hashable, Sendable {
     private var state: [UInt8]
     private var mutation: [UInt8]
     private var action: [UInt8]
+    /// By ``DurableTaskKind/name``.
+    private var tasks: [String: [UInt8]] = [:]
 
     init(
         reactor: String, fingerprint: UInt64, version: UInt32, state: WireSchema,
-        mutation: WireSchema, action: WireSchema
+        mutation: WireSchema, action: WireSchema, tasks: [String: WireSchema] = [:]
     ) {
         (self.reactor, self.fingerprint, self.version) = (reactor, fingerprint, version)
         self.state = state.canonical.wireBytes()
         self.mutation = mutation.canonical.wireBytes()
         self.action = action.canonical.wireBytes()
+        self.tasks = tasks.mapValues { $0.canonical.wireBytes() }
     }
 
-    /// The schema of the reactor's stored values of a kind; `nil` if this program cannot read it.
+    /// The schema of the reactor's stored values of a kind; `nil` if this program cannot read it,
+    /// or if the program that wrote it did not declare the task.
     package func schema(of kind: HistoryKind) -> WireSchema? {
-        let bytes =
+        let bytes: [UInt8]? =
             switch kind {
             case .state: state
             case .mutation: mutation
             case .action: action
+            case .task(let name): tasks[name]
             }
-        return try? WireSchema(wireBytes: bytes.span)
+        return bytes.flatMap { try? WireSchema(wireBytes: $0.span) }
     }
 }
 

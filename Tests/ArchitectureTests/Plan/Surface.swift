@@ -8,10 +8,10 @@ enum Surface {
 
     /// Maxima by target.
     static let publicMax: [String: Int] = [
-        "DeployExample": 151,
+        "DeployExample": 152,
         "LoginExample": 14,
         "ReactorClient": 276,
-        "ReactorCore": 703,
+        "ReactorCore": 709,
         "ReactorDaemon": 58,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,

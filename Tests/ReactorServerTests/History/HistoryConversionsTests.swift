@@ -165,89 +165,9 @@ private struct City<Address: WireCodable & Hashable & Sendable>: Reactor {
     func children(_ visitor: inout ChildVisitor) { visitor.children("shops", shops) }
 }
 
-/// The history of daemons that have ended: its rows, and a snapshot of its end.
-private struct Past {
-    var rows: [Batch] = []
-    var parts: [[UInt8]] = []
-    var sequence: UInt64 { rows.last?.sequence ?? 0 }
-
-    enum Source: CaseIterable { case rows, snapshot }
-
-    /// The history without the schemas of its values, as older programs wrote it.
-    var withoutSchemas: Past {
-        get throws {
-            var past = self
-            past.rows = try rows.map { row in
-                let facts = try TurnFact.list(row.facts.span).filter { fact in
-                    if case .schemas = fact { false } else { true }
-                }
-                return Batch(
-                    turn: row.turn, epoch: row.epoch, after: row.after, sequence: row.sequence,
-                    deltas: row.deltas, facts: facts.flatMap { $0.wireBytes() })
-            }
-            return past
-        }
-    }
-
-    /// The planned actions in the snapshot.
-    var plans: [WireEmbedded] {
-        get throws {
-            try parts.flatMap { part in
-                guard case .tasks(let facts) = try SnapshotPart(wireBytes: part.span) else {
-                    return [WireEmbedded]()
-                }
-                return facts.compactMap { fact in
-                    guard case .timer(_, _, _, _, _, _, _, let action) = fact else { return nil }
-                    return action
-                }
-            }
-        }
-    }
-}
-
 /// Drives ``TreeRecovery`` with ``HistoryConversions``.
 @Suite("Versions of types in a history")
 struct HistoryConversionsTests {
-    private func recovery(
-        _ root: some Reactor, _ past: Past, _ source: Past.Source = .rows
-    ) throws -> Recovery {
-        let recovery = Recovery(of: Tree(root, epoch: 99), limits: ServerLimits())
-        return try read(past, source, by: recovery)
-    }
-
-    private func read(
-        _ past: Past, _ source: Past.Source, by recovery: Recovery
-    ) throws -> Recovery {
-        switch source {
-        case .rows: for row in past.rows { try recovery.replay(row) }
-        case .snapshot: for part in past.parts { try recovery.restore(part) }
-        }
-        return try recovery.finish(epoch: 7, sequence: past.sequence)
-    }
-
-    /// What a survey of the history says.
-    private func survey(
-        _ root: some Reactor, _ past: Past, _ source: Past.Source
-    ) throws -> RecoverySurvey {
-        let recovery = Recovery(of: Tree(root, epoch: 99), limits: ServerLimits())
-        let survey = recovery.beginSurvey()
-        _ = try read(past, source, by: recovery)
-        return survey
-    }
-
-    /// Runs a daemon of `root` that continues `past`, and runs `act`.
-    private func run(
-        _ root: some Reactor, behind past: Past = Past(), _ source: Past.Source = .rows,
-        _ act: (TestClient) -> Void = { _ in }
-    ) throws -> Past {
-        let harness = ServerHarness(try recovery(root, past, source))
-        harness.turn()
-        act(harness.client())
-        harness.turn()
-        let parts = harness.parts(of: try harness.beginSnapshot())
-        return Past(rows: past.rows + harness.rows, parts: parts)
-    }
-
     private func group<Address: WireCodable & Hashable & Sendable>(_ start: Address) -> ReactorGroup
     {
         ReactorGroup([("shop", Shop(start: start)), ("depot", Depot<Address>())])
@@ -278,33 +198,37 @@ struct HistoryConversionsTests {
         "a type in two reactors is converted over four versions, in states, mutations and plans",
         arguments: Past.Source.allCases)
     private func chain(source: Past.Source) throws {
-        let past = try run(group(start)) { act($0, First.Address(street: "B", distance: 2), "x") }
-        let today = try run(group(begin), behind: past, source)
+        let past = try Past.run(group(start)) {
+            act($0, First.Address(street: "B", distance: 2), "x")
+        }
+        let today = try Past.run(group(begin), behind: past, source)
         let second = Fourth.Address(road: "B", distance: 2_000, country: "CH")
         let expected: WireValue = [
             "shop": try WireValue(
                 encoding: Shop<Fourth.Address>.State(place: second, former: [begin])),
             "depot": try WireValue(encoding: Depot<Fourth.Address>.State(stops: ["x": second])),
         ]
-        #expect(try value(recovery(group(begin), past, source).tree) == expected)
+        #expect(try value(Past.recovery(group(begin), past, source).tree) == expected)
         #expect(try today.plans == [WireEmbedded(Shop<Fourth.Address>.Action.move(second))])
         // From then on the history has today's versions, and converts nothing twice.
-        #expect(try value(recovery(group(begin), today, source).tree) == expected)
+        #expect(try value(Past.recovery(group(begin), today, source).tree) == expected)
     }
 
     @Test("rows of three versions lead to the same state as a snapshot of each point between them")
     func mixed() throws {
-        let first = try run(group(start)) { act($0, First.Address(street: "B", distance: 2), "x") }
+        let first = try Past.run(group(start)) {
+            act($0, First.Address(street: "B", distance: 2), "x")
+        }
         let two = group(Second.Address(road: "?", distance: 0))
-        let second = try run(two, behind: first) {
+        let second = try Past.run(two, behind: first) {
             act($0, Second.Address(road: "C", distance: 3), "y")
         }
         let three = group(Third.Address(road: "?", distance: 0))
-        let third = try run(three, behind: second) {
+        let third = try Past.run(three, behind: second) {
             act($0, Third.Address(road: "D", distance: 4_000), "z")
         }
         let four = group(Fourth.Address(road: "?", distance: 0, country: "?"))
-        let fromRows = try value(recovery(four, third, .rows).tree)
+        let fromRows = try value(Past.recovery(four, third, .rows).tree)
         let former = [("A", 1_000), ("B", 2_000), ("C", 3_000)].map {
             Fourth.Address(road: $0.0, distance: $0.1, country: "CH")
         }
@@ -313,7 +237,7 @@ struct HistoryConversionsTests {
             fromRows["shop"]
                 == (try WireValue(encoding: Shop<Fourth.Address>.State(place: last, former: former)))
         )
-        #expect(try value(recovery(four, third, .snapshot).tree) == fromRows)
+        #expect(try value(Past.recovery(four, third, .snapshot).tree) == fromRows)
         // A snapshot in the middle, and the rows after it.
         for (earlier, root) in [(first, 0), (second, 1)] {
             let recovery = Recovery(of: Tree(four, epoch: 99), limits: ServerLimits())
@@ -324,23 +248,23 @@ struct HistoryConversionsTests {
         }
         let plan = WireEmbedded(Shop<Fourth.Address>.Action.move(last))
         for source in Past.Source.allCases {
-            #expect(try run(four, behind: third, source).plans == [plan])
+            #expect(try Past.run(four, behind: third, source).plans == [plan])
         }
     }
 
     @Test("a child that was created at run time is converted too", arguments: Past.Source.allCases)
     private func children(source: Past.Source) throws {
-        let past = try run(City(start)) { client in
+        let past = try Past.run(City(start)) { client in
             client.open("/")
             client.dispatch(City<First.Address>.Action.open("a"))
         }
-        let moved = try run(City(start), behind: past) { client in
+        let moved = try Past.run(City(start), behind: past) { client in
             client.open("/shops/a")
             client.dispatch(
                 Shop<First.Address>.Action.move(First.Address(street: "B", distance: 2)))
         }
         let other = Fourth.Address(road: "?", distance: 0, country: "?")
-        let tree = try recovery(City(other), moved, source).tree
+        let tree = try Past.recovery(City(other), moved, source).tree
         let second = Fourth.Address(road: "B", distance: 2_000, country: "CH")
         #expect(
             try value(tree)["shops"]?["a"]
@@ -357,30 +281,32 @@ struct HistoryConversionsTests {
 
     @Test("an older program refuses a history of a newer version, by path, type and versions")
     func newer() throws {
-        let past = try run(group(begin))
+        let past = try Past.run(group(begin))
         for source in Past.Source.allCases {
             let root = group(Second.Address(road: "", distance: 0))
-            let text = text { _ = try recovery(root, past, source) }
+            let text = text { _ = try Past.recovery(root, past, source) }
             #expect(text.hasPrefix("/shop: the state of Shop<Address> in the history cannot be"))
         }
         // The name of the newer build is unknown to the older one, so the field decides.
-        let mine = try run(group(Newer.Address(road: "A")))
-        let text = text { _ = try recovery(group(Older.Address(road: "A")), mine) }
+        let mine = try Past.run(group(Newer.Address(road: "A")))
+        let text = text { _ = try Past.recovery(group(Older.Address(road: "A")), mine) }
         #expect(
             text.contains("Older.Address has version 3 in the history, and version 2"), "\(text)")
     }
 
     @Test("a step's refusal names the sequence of the mutation, or the plan, and the step's text")
     func refused() throws {
-        let past = try run(group(start)) { act($0, First.Address(street: "B", distance: 5), "x") }
+        let past = try Past.run(group(start)) {
+            act($0, First.Address(street: "B", distance: 5), "x")
+        }
         let picky = group(Picky.Address(road: "", distance: 0))
         #expect(
-            text { _ = try recovery(picky, past, .rows) }
+            text { _ = try Past.recovery(picky, past, .rows) }
                 == "/shop: a mutation of Shop<Address> at sequence 1 in the history cannot be "
                 + "converted to today's types: moved.to: Picky.Address of version 1 is refused by "
                 + "the step from version 1: 5 is too far")
         for source in Past.Source.allCases {
-            let survey = try survey(picky, past, source)
+            let survey = try Past.survey(picky, past, source)
             #expect(survey.refusals.count == 3, "\(survey.refusals)")
             #expect(survey.refusals.allSatisfy { "\($0)".contains("5 is too far") })
             #expect(survey.plans.map(\.action) == ["move"])
@@ -395,8 +321,10 @@ struct HistoryConversionsTests {
 
     @Test("a plan that no step converts is no obstacle once it is done")
     func done() throws {
-        let past = try run(group(start)) { act($0, First.Address(street: "B", distance: 2), "x") }
-        let replanned = try run(group(start), behind: past) { client in
+        let past = try Past.run(group(start)) {
+            act($0, First.Address(street: "B", distance: 2), "x")
+        }
+        let replanned = try Past.run(group(start), behind: past) { client in
             client.open("/shop")
             client.dispatch(
                 Shop<First.Address>.Action.plan(First.Address(street: "C", distance: 9)))
@@ -404,14 +332,14 @@ struct HistoryConversionsTests {
                 Shop<First.Address>.Action.plan(First.Address(street: "D", distance: 1)))
         }
         let picky = group(Picky.Address(road: "", distance: 0))
-        let plans = try run(picky, behind: replanned).plans
+        let plans = try Past.run(picky, behind: replanned).plans
         let last = Picky.Address(road: "D", distance: 1)
         #expect(plans == [WireEmbedded(Shop<Picky.Address>.Action.move(last))])
     }
 
     @Test("a mistake in a chain ends the start, also where no value needs the chain")
     func mistaken() throws {
-        let text = text { _ = try recovery(group(Gappy.Address(road: "")), Past()) }
+        let text = text { _ = try Past.recovery(group(Gappy.Address(road: "")), Past()) }
         #expect(
             text
                 == "/shop: the types of Shop<Address>: Gappy.Address has a step from version 3, and "
@@ -420,12 +348,12 @@ struct HistoryConversionsTests {
 
     @Test("values of unknown versions are refused, unless every type is of version 1")
     func untold() throws {
-        let past = try run(group(start)) { act($0, start, "x") }.withoutSchemas
+        let past = try Past.run(group(start)) { act($0, start, "x") }.withoutSchemas
         let text = text {
-            _ = try recovery(group(Second.Address(road: "", distance: 0)), past)
+            _ = try Past.recovery(group(Second.Address(road: "", distance: 0)), past)
         }
         #expect(text.contains("the history does not say of which version"), "\(text)")
-        #expect(throws: Never.self) { try recovery(group(start), past) }
+        #expect(throws: Never.self) { try Past.recovery(group(start), past) }
     }
 }
 

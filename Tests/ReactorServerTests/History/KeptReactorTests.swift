@@ -245,16 +245,6 @@ private struct Hostel: Reactor {
     func children(_ visitor: inout ChildVisitor) { mount(&visitor) }
 }
 
-/// The history of a daemon that has ended: its rows, and a snapshot of its end.
-private struct Past {
-    var rows: [Batch]
-    var parts: [[UInt8]]
-    var sequence: UInt64 { rows.last?.sequence ?? 0 }
-
-    /// The source that a start reads.
-    enum Source: CaseIterable { case rows, snapshot }
-}
-
 @Suite("States of changed reactors")
 struct KeptReactorTests {
     /// Runs a daemon that continues `past`, read from `source`, and runs `act`.

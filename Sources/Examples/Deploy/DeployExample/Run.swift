@@ -111,6 +111,10 @@ public struct Run {
             .dropping(Self.timeoutPlan)
     }
 
+    public static var durableTasks: [DurableTaskKind] {
+        [DurableTaskKind(deployTask, String.self)]
+    }
+
     public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
         guard task.name == Self.deployTask,
             let script = try? task.payload.decode(as: String.self)

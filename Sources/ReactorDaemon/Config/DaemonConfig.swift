@@ -20,6 +20,10 @@ public struct DaemonConfig: Equatable, Sendable {
     public var limits = ServerLimits()
     /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
     public var data: DataConfig?
+    /// Where the daemon shows its metrics, besides `reactorctl metrics`.
+    public var metrics = MetricsConfig()
+    /// Which operations the slow log keeps.
+    public var slowLog = SlowLogConfig()
     /// How long the loop polls for further traffic before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
     /// The reactors below the root, in the order of the file; empty if they are defined in code.
@@ -37,7 +41,9 @@ public struct DaemonConfig: Equatable, Sendable {
     static let defaultName = DaemonName.reactord.text
     /// Maximum for ``spin``.
     static let spinMax = Duration.milliseconds(10)
-    private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]
+    private static let keys = [
+        "socket", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
+    ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
     public init() { file = "none" }
@@ -103,14 +109,24 @@ public struct DaemonConfig: Equatable, Sendable {
             problems += read.problems
         case "log":
             let section = try ConfigSection(entry, in: document, expected: "`level:`")
-            try read(section, "level", problems: &problems) {
-                (config, scalar) throws(ConfigProblem) in
+            read(section, ["level"], problems: &problems) {
+                (config, _, scalar) throws(ConfigProblem) in
                 config.logLevel = try Self.level(scalar)
             }
+        case "metrics":
+            let read = ConfigMetrics(
+                try ConfigSection(entry, in: document, expected: "keys such as `socket:`"))
+            metrics = read.metrics
+            problems += read.problems
+        case "slowLog":
+            let read = ConfigSlowLog(
+                try ConfigSection(entry, in: document, expected: "keys such as `actions:`"))
+            slowLog = read.slowLog
+            problems += read.problems
         case "loop":
             let section = try ConfigSection(entry, in: document, expected: "`spin:`")
-            try read(section, "spin", problems: &problems) {
-                (config, scalar) throws(ConfigProblem) in
+            read(section, ["spin"], problems: &problems) {
+                (config, _, scalar) throws(ConfigProblem) in
                 config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
             }
         case "limits":
@@ -127,16 +143,21 @@ public struct DaemonConfig: Equatable, Sendable {
         }
     }
 
-    /// Reads a section with a single key.
+    /// Reads a section with few keys.
     private mutating func read(
-        _ section: ConfigSection, _ name: String, problems: inout [ConfigProblem],
-        set: (inout DaemonConfig, ConfigScalar) throws(ConfigProblem) -> Void
-    ) throws(ConfigProblem) {
-        for entry in section.entries where entry.name != name {
-            problems.append(section.unknown(entry, known: [name]))
-        }
-        if let entry = section.entries.first(where: { $0.name == name }) {
-            try set(&self, ConfigScalar(entry, in: section.document))
+        _ section: ConfigSection, _ names: [String], problems: inout [ConfigProblem],
+        set: (inout DaemonConfig, String, ConfigScalar) throws(ConfigProblem) -> Void
+    ) {
+        for entry in section.entries {
+            guard names.contains(entry.name) else {
+                problems.append(section.unknown(entry, known: names))
+                continue
+            }
+            do throws(ConfigProblem) {
+                try set(&self, entry.name, ConfigScalar(entry, in: section.document))
+            } catch {
+                problems.append(error)
+            }
         }
     }
 

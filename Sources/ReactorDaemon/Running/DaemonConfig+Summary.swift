@@ -18,6 +18,10 @@ extension DaemonConfig {
             row("log", logLevel.rawValue),
             row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
         ]
+        lines.append("metrics")
+        for (name, value) in metrics.rows { lines.append("  " + row(name, value, width: 32)) }
+        lines.append("slowLog")
+        for (name, value) in slowLog.rows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("data")
         for (name, value) in try dataRows(environment, uid) {
             lines.append("  " + row(name, value, width: 32))

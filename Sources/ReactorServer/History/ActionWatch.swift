@@ -42,6 +42,9 @@ package struct ActionWatch {
     /// Whether any action is suspected.
     var hasSuspects: Bool { !suspects.isEmpty }
 
+    /// Number of actions that must not run again.
+    var poisonedCount: Int { suspects.count { $0.death.count >= Self.deathsMax } }
+
     /// Marks nothing.
     init() {
         words = nil

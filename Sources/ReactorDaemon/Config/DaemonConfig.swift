@@ -16,6 +16,8 @@ public struct DaemonConfig: Equatable, Sendable {
     public var socket: String?
     /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
+    /// The form of a line in the log.
+    public var logFormat = LogFormat.text
     /// Limits for each client and for all clients together.
     public var limits = ServerLimits()
     /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
@@ -109,9 +111,12 @@ public struct DaemonConfig: Equatable, Sendable {
             problems += read.problems
         case "log":
             let section = try ConfigSection(entry, in: document, expected: "`level:`")
-            read(section, ["level"], problems: &problems) {
-                (config, _, scalar) throws(ConfigProblem) in
-                config.logLevel = try Self.level(scalar)
+            read(section, ["level", "format"], problems: &problems) {
+                (config, name, scalar) throws(ConfigProblem) in
+                switch name {
+                case "level": config.logLevel = try Self.level(scalar)
+                default: config.logFormat = try Self.format(scalar)
+                }
             }
         case "metrics":
             let read = ConfigMetrics(
@@ -175,5 +180,14 @@ public struct DaemonConfig: Equatable, Sendable {
             throw scalar.problem(expected: expectation)
         }
         return level
+    }
+
+    private static func format(_ scalar: ConfigScalar) throws(ConfigProblem) -> LogFormat {
+        let names = LogFormat.allCases.map(\.rawValue)
+        let expectation = "one of \(names.joined(separator: ", "))"
+        guard let format = LogFormat(rawValue: try scalar.text(expected: expectation)) else {
+            throw scalar.problem(expected: expectation)
+        }
+        return format
     }
 }

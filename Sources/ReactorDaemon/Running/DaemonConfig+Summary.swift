@@ -15,7 +15,7 @@ extension DaemonConfig {
         var lines = [
             row("config", file),
             row("socket", try socketText(environment, uid)),
-            row("log", logLevel.rawValue),
+            row("log", "\(logLevel.rawValue), as \(logFormat.rawValue)"),
             row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
         ]
         lines.append("metrics")

@@ -28,6 +28,9 @@ public struct DaemonConfig: Equatable, Sendable {
     public var slowLog = SlowLogConfig()
     /// How long the loop polls for further traffic before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
+    /// How long the loop may be stuck before the daemon ends itself; 0 leaves that to the service
+    /// manager's watchdog.
+    public var watchdog = Duration.zero
     /// The reactors below the root, in the order of the file; empty if they are defined in code.
     package var reactors: [ReactorSpec] = []
 
@@ -43,6 +46,7 @@ public struct DaemonConfig: Equatable, Sendable {
     static let defaultName = DaemonName.reactord.text
     /// Maximum for ``spin``.
     static let spinMax = Duration.milliseconds(10)
+    private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
         "socket", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
     ]
@@ -130,9 +134,12 @@ public struct DaemonConfig: Equatable, Sendable {
             problems += read.problems
         case "loop":
             let section = try ConfigSection(entry, in: document, expected: "`spin:`")
-            read(section, ["spin"], problems: &problems) {
-                (config, _, scalar) throws(ConfigProblem) in
-                config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
+            read(section, ["spin", "watchdog"], problems: &problems) {
+                (config, name, scalar) throws(ConfigProblem) in
+                switch name {
+                case "spin": config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
+                default: config.watchdog = try Self.watchdog(scalar)
+                }
             }
         case "limits":
             let read = ConfigLimits(
@@ -180,6 +187,14 @@ public struct DaemonConfig: Equatable, Sendable {
             throw scalar.problem(expected: expectation)
         }
         return level
+    }
+
+    private static func watchdog(_ scalar: ConfigScalar) throws(ConfigProblem) -> Duration {
+        let duration = try scalar.quantity(.duration, in: .zero...watchdogRange.upperBound)
+        guard duration == .zero || watchdogRange.contains(duration) else {
+            throw scalar.problem(expected: "0s, or a duration from 1s to 1h")
+        }
+        return duration
     }
 
     private static func format(_ scalar: ConfigScalar) throws(ConfigProblem) -> LogFormat {

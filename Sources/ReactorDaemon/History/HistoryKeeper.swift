@@ -74,6 +74,9 @@ final class HistoryKeeper {
             snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
     }
 
+    /// The marks of running actions, as other threads may read them.
+    var marks: ActionMarks { ActionMarks(path: directory.path + "/" + History.marksName) }
+
     /// Whether a trim is in progress.
     var isTrimming: Bool { trims.isTrimming }
 

@@ -1,4 +1,6 @@
 import ReactorJournal
+import ReactorLoop
+import ReactorServer
 
 /// The rows that the newest snapshot does not contain.
 ///
@@ -148,4 +150,17 @@ struct HistoryFigures: Sendable {
     let snapshotNanoseconds: UInt64?
     /// Seconds since the last backup of this run; nil before one was made.
     var backupAge: Double?
+}
+
+/// The file that marks the action being run, for threads other than the loop's.
+struct ActionMarks: Sendable {
+    /// The file's path.
+    let path: String
+
+    /// The ordinal of the action that is marked as running; nil between actions, or if the file
+    /// cannot be read. *C*: `open`, `read`.
+    var ordinal: UInt64? {
+        let bytes = try? FileSystem.bytes(at: path, byteCountMax: ActionWatch.markBytes)
+        return bytes.flatMap { ActionWatch.markedOrdinal(in: $0) }
+    }
 }

@@ -38,6 +38,8 @@ final class LoopMeter {
     private var actionsMax = UInt64.max
     /// Threshold of the slow log for a turn, in nanoseconds; a longer turn is kept.
     private var turnMax = UInt64.max
+    /// Where the loop is, for the watchdog; nil without one.
+    private(set) var position: LoopPosition?
 
     /// A read whose end is not known yet.
     private struct OpenRead {
@@ -61,6 +63,9 @@ final class LoopMeter {
         actionsMax = slowOperations.value.threshold(of: .actions)
         turnMax = slowOperations.value.threshold(of: .turn)
     }
+
+    /// Begins to report to a watchdog where the loop is.
+    func report(to position: LoopPosition) { self.position = position }
 
     // MARK: Turns
 

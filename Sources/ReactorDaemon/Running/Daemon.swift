@@ -19,7 +19,7 @@ public final class Daemon {
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
-    private var watchdogTicker: LoopTimer?
+    private let watchdog: LoopWatchdog?
     /// The time passed to the server's last tick, in nanoseconds.
     private var lastTick: UInt64 = 0
     private let signals: EndingSignals
@@ -57,6 +57,7 @@ public final class Daemon {
         let signals = EndingSignals()
         self.signals = signals
         supervisor = Supervisor(environment)
+        watchdog = LoopWatchdog(timeout: config.watchdog, supervisor)
         self.whenOpen = whenOpen
         var limits = config.limits
         Self.fit(&limits, keepsHistory: config.data != nil, logger)
@@ -201,6 +202,7 @@ public final class Daemon {
             "ready",
             metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(getpid())"])
         loop.run()
+        watchdog?.close()
         operatorService.close()
         logAbandonedEffects()
         loop.onTurnEnd = nil
@@ -231,20 +233,12 @@ public final class Daemon {
         ticker.onFire = { [unowned self] in tick() }
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
-        try keepAlive()
+        if let watchdog { shell.meter.report(to: watchdog.position) }
+        let marks = shell.keeper?.marks
+        try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
         operatorService.begin(shell, boundSocket)
         boundSocket.listener.resumeAccepting()
         shell.begin()
-    }
-
-    /// Reports to the watchdog from the loop, so that a loop that is stuck does not. A third of the
-    /// timeout leaves room for two late reports.
-    private func keepAlive() throws(LoopError) {
-        guard let supervisor, let timeout = supervisor.watchdogTimeout else { return }
-        let ticker = try LoopTimer(on: loop)
-        ticker.onFire = { supervisor.keepAlive() }
-        ticker.start(after: .zero, every: timeout / 3)
-        watchdogTicker = ticker
     }
 
     private func tick() {

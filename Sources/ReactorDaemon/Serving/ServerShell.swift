@@ -222,6 +222,7 @@ package final class ServerShell {
         let (server, now) = (current, loop.now)
         endRead(by: server, at: now)
         meter.beginRead(of: id, at: now, server.progress)
+        meter.position?.enter(id, links.value[id.rawValue].map { Peer(of: $0) })
         server.receive(id, bytes, at: now)
     }
 
@@ -239,6 +240,7 @@ package final class ServerShell {
     private func beginWork() {
         let now = loop.now
         endRead(by: current, at: now)
+        meter.position?.leave()
         meter.beginWork(at: now)
     }
 
@@ -283,6 +285,7 @@ extension ServerShell {
             loop.turnAgain()
         }
         turnEnd?()
+        meter.position?.leave()
         meter.endTurn(at: loop.now)
     }
 

@@ -293,7 +293,7 @@ let package = Package(
                 "ReactorTesting", "TestPrograms", "deploy", "deploy-daemon", "login-daemon",
                 "login-demo", "tracker", "tracker-daemon", "reactorctl",
             ],
-            swiftSettings: strict),
+            resources: [.copy("Deploy/Versions/Golden")], swiftSettings: strict),
         .testTarget(
             name: "ReactorTestingTests",
             dependencies: [

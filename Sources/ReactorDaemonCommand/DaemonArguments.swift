@@ -37,7 +37,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 """,
             version: Program.version,
             subcommands: [
-                DoctorCommand<Program>.self, ReplayCommand<Program>.self,
+                DoctorCommand<Program>.self, VerifyCommand<Program>.self,
+                RestoreCommand<Program>.self, ReplayCommand<Program>.self,
                 ImportCommand<Program>.self, RebaselineCommand<Program>.self,
             ])
     }

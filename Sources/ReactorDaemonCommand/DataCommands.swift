@@ -128,3 +128,36 @@ struct RebaselineCommand<Program: DaemonCommand>: ParsableCommand {
         }
     }
 }
+
+/// `reactord verify`: reads all of a backup as a start would.
+struct VerifyCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "verify",
+            abstract: "Read all of a backup as a start would.",
+            discussion: """
+                Changes nothing. Examines the files as `doctor` does, then replays the history with \
+                the program's reactors and compares the states with the recorded checksums, as \
+                --check does. Ends with 0 if a daemon can start from the directory, and with 78 \
+                otherwise.
+                """)
+    }
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    @Argument(help: "The backup, or the data directory of a daemon that is not running.")
+    var directory: String
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, root) = try options.read(parent.options)
+            let doctor = try HistoryDoctor(of: directory)
+            try DaemonOutput<Program>.write(doctor.lines)
+            guard doctor.isHealthy else { throw ExitCode(78) }
+            let forecast = try options.history(of: settings, in: directory).forecast(of: root)
+            try DaemonOutput<Program>.write(["start"] + forecast.lines.map { "  " + $0 })
+            if let refusal = forecast.refusal { throw refusal }
+        }
+    }
+}

@@ -309,6 +309,8 @@ extension Server {
         openNodes.leave(connection)
         delivery.dropAnswers(of: connection)
         answers.releaseEnded()
+        // First, so that the client's waits end in one way, whatever its reactors answer below.
+        handshake.endWaits(of: connection)
         tree.endConnection(id.rawValue)
         handshake.leave(connection, at: now)
     }

@@ -261,6 +261,20 @@ public struct NodeDescription: Equatable, Sendable {
     public var reply: WireSchema?
     /// Names of the nodes below it.
     public var children: [String]
+    /// Its derived values, in ascending order of their names.
+    public var derived: [DerivedDescription] = []
+}
+
+/// A derived value of a reactor, in a ``NodeDescription``.
+@WireCodable
+@MemberwiseInit
+public struct DerivedDescription: Equatable, Sendable {
+    /// The name of the value below its reactor.
+    public var name: String
+    /// Its documentation; empty if the author wrote none.
+    public var doc: String
+    /// Shape of the value.
+    public var value: WireSchema
 }
 
 /// One node in the answer to ``Question/tree``.

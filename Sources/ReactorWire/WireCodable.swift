@@ -149,10 +149,20 @@ extension WireCodable {
 @attached(extension, conformances: WireCodable, names: named(init(_wireValues:)), named(wireSchema))
 public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "WireCodableMacro")
 
-/// Writes the initializer of a record's fields, with the access of the record. The initializer that
-/// the compiler writes is visible in its module alone.
+/// Writes the initializer of a struct's fields, with the access of the struct:
+///
+///     @WireCodable
+///     @MemberwiseInit
+///     public struct RunID: Hashable, Sendable {
+///         public var project: String
+///         public var number = 1
+///     }
+///     // public init(project: String, number: Int = 1)
+///
+/// Other modules need it to make a value of a public struct: the initializer that the compiler
+/// writes is visible in its module alone. An optional field without a default is `nil` by default.
 @attached(member, names: named(init))
-package macro MemberwiseInit() =
+public macro MemberwiseInit() =
     #externalMacro(module: "ReactorMacros", type: "MemberwiseInitMacro")
 
 /// Earlier names of a field or case, which are still read but never written.

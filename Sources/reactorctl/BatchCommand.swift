@@ -30,28 +30,14 @@ struct BatchCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Apply all actions as one transaction, or none.")
     var atomic = false
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "With --atomic, apply only if nothing has changed since this revision.",
-            valueName: "e:n"))
-    var ifRevision: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            """
-            When an outcome is printed: once the action is applied; once it is on the disk, even if \
-            the daemon's durability is relaxed; or once its effects have ended.
-            """,
-            valueName: "what"))
-    var wait = DispatchWait.applied
+    @OptionGroup var options: ActionOptions
 
     @OptionGroup var timeout: TimeoutOption
 
     mutating func validate() throws {
-        if ifRevision != nil, !atomic { throw ValidationError("--if-revision goes with --atomic") }
-        try DispatchCommand.checkRevision(ifRevision)
+        if options.ifRevision != nil, !atomic {
+            throw ValidationError("--if-revision goes with --atomic")
+        }
     }
 
     /// Maximum bytes of a file: all its actions are in memory before the first is sent.
@@ -64,10 +50,9 @@ struct BatchCommand: AsyncParsableCommand {
         let watch = timeout.watch(client)
         defer { watch?.cancel() }
         let text = try await BatchText(bytes, from: client)
-        let options = BatchRun.Options(
-            expected: ifRevision.flatMap { Revision($0) },
-            ack: wait == .durable ? .durable : nil, awaitsEffects: wait == .done)
-        let run = BatchRun(text, options, timeout)
+        let conditions = BatchRun.Options(
+            expected: options.expected, ack: options.ack, awaitsEffects: options.awaitsEffects)
+        let run = BatchRun(text, conditions, timeout)
         if atomic {
             defer { limit?.cancel() }
             return try await run.sendAtomically(client)

@@ -26,21 +26,7 @@ struct DispatchCommand: AsyncParsableCommand {
     @Argument(help: "The action as JSON, or - for one action per line of standard input.")
     var action: String
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Apply only if the reactor has not changed since this revision.", valueName: "e:n"))
-    var ifRevision: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            """
-            When to print the outcome: once the action is applied; once it is on the disk, even if \
-            the daemon's durability is relaxed; or once its effects have ended.
-            """,
-            valueName: "what"))
-    var wait = DispatchWait.applied
+    @OptionGroup var options: ActionOptions
 
     @OptionGroup var timeout: TimeoutOption
 
@@ -49,21 +35,12 @@ struct DispatchCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         if each, action != "-" { throw ValidationError("--each goes with - as the action") }
-        if action == "-", wait == .durable {
+        if action == "-", options.wait == .durable {
             throw ValidationError("--wait durable goes with one action, not with -")
         }
-        if action == "-", ifRevision != nil {
+        if action == "-", options.ifRevision != nil {
             throw ValidationError("--if-revision goes with one action, not with -")
         }
-        try Self.checkRevision(ifRevision)
-    }
-
-    /// Throws unless the value of --if-revision is a revision or absent.
-    static func checkRevision(_ text: String?) throws(ValidationError) {
-        guard let text, Revision(text) == nil else { return }
-        throw ValidationError(
-            "--if-revision \(text): expected the form that `get --revision` prints, such as "
-                + "9f86d081884c7d65:42")
     }
 
     mutating func run() async throws {
@@ -77,34 +54,22 @@ struct DispatchCommand: AsyncParsableCommand {
             limit?.cancel()
             watch?.cancel()
             return try await ActionStream(
-                path: path, isEach: each, awaitsEffects: wait == .done, text: text,
+                path: path, isEach: each, awaitsEffects: options.awaitsEffects, text: text,
                 timeout: timeout
             ).run(client)
         }
         let encoded = try text.encode(action)
-        let (path, wait) = (path, wait)
-        let expected = ifRevision.flatMap { Revision($0) }
-        let ack: AckLevel? = wait == .durable ? .durable : nil
+        let (path, awaitsEffects) = (path, options.awaitsEffects)
+        let (expected, ack) = (options.expected, options.ack)
         let conditions =
             expected == nil && ack == nil ? nil : DispatchOptions(expected: expected, ack: ack)
         let outcome = try await Failure.explain(path) { () throws(ClientError) in
-            switch wait {
-            case .applied, .durable: try await client.dispatch(path, encoded: encoded, conditions)
-            case .done: try await client.perform(path, encoded: encoded, conditions)
-            }
+            awaitsEffects
+                ? try await client.perform(path, encoded: encoded, conditions)
+                : try await client.dispatch(path, encoded: encoded, conditions)
         }
         limit?.cancel()
         client.close()
         try Output.result(outcome.json, outcome.failure)
     }
-}
-
-/// The moment at which `reactorctl dispatch` prints an action's outcome.
-enum DispatchWait: String, CaseIterable, ExpressibleByArgument {
-    /// As soon as the action is applied or rejected.
-    case applied
-    /// As soon as the action is durable.
-    case durable
-    /// When the action's effects have ended.
-    case done
 }

@@ -11,11 +11,21 @@ struct SchemaText {
         section("actions", node.action)
         section("state", node.state)
         if let reply = node.reply { section("reply", reply) }
-        if !node.children.isEmpty {
-            lines.append("")
-            lines.append("children")
-            for child in node.children { lines.append("  \(child)") }
+        list("derived values", node.derived) { value in
+            let doc = value.doc.isEmpty ? "" : "  \(value.doc)"
+            return "\(value.name): \(Self.name(value.value))\(doc)"
         }
+        let derived = Set(node.derived.map(\.name))
+        list("children", node.children.filter { !derived.contains($0) }) { $0 }
+    }
+
+    private mutating func list<Item>(
+        _ title: String, _ items: [Item], _ text: (Item) -> String
+    ) {
+        if items.isEmpty { return }
+        lines.append("")
+        lines.append(title)
+        for item in items { lines.append("  \(text(item))") }
     }
 
     private mutating func section(_ title: String, _ schema: WireSchema) {

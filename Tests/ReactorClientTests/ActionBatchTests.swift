@@ -18,6 +18,39 @@ private struct Tabs {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
+/// The stock counter under a later name.
+@Reactor
+private struct VisitCounter {
+    static var formerNames: [String] { ["Counter"] }
+
+    enum Action { case increment(by: Int64) }
+    enum Mutation { case added(Int64) }
+    struct State { var count: Int64 = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .increment(let amount): [.added(amount)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount): state.count += amount
+        }
+    }
+}
+
+/// The house with the later name of its counter.
+@Reactor
+private struct LaterHouse {
+    @Child var visits = VisitCounter()
+
+    enum Action { case nothing }
+    struct State { var name = "house" }
+
+    func reduce(state: inout State, mutation: Action) {}
+}
+
 /// A main-actor program's state, which is not `Sendable`.
 @MainActor
 private final class Form {
@@ -50,6 +83,29 @@ struct ActionBatchTests {
         #expect(outcome.refused == nil && visits.count == 4)
         #expect(try await client.get("/other/count").value == 2)
         client.close()
+    }
+
+    @Test("a path of properties finds a renamed reactor, whichever program is the later one")
+    func renamed() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let later = ReactorPath(LaterHouse.self).child(\.$visits)
+        let outcome = try await client.atomically { $0.send(.increment(by: 2), to: later) }
+        try outcome.get()
+        #expect(try await client.get("/visits/count").value == 2)
+        client.close()
+        let upgraded = try LiveServer(LaterHouse())
+        let old = try await Client.connect(to: upgraded.path)
+        let former = ReactorPath(House.self).child(\.$visits)
+        let second = try await old.atomically { $0.send(.increment(by: 3), to: former) }
+        try second.get()
+        #expect(try await old.get("/visits/count").value == 3)
+        let other = ReactorPath(Tabs.self, at: try SlicePath("/visits"))
+        await #expect(
+            throws: ClientError.otherReactor(
+                path: "/visits", expected: "Tabs", actual: "VisitCounter")
+        ) { try await old.atomically { $0.send(.nothing, to: other) } }
+        old.close()
     }
 
     @Test("a refusal names the index, the path and the reason, and nothing is applied")

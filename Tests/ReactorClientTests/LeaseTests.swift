@@ -52,6 +52,25 @@ struct LeaseTests {
         second.close()
     }
 
+    @Test("a lease of a later type fails on a field that the daemon lacks, or has its default")
+    func missing() async throws {
+        let server = try LiveServer(Hostel())
+        let client = try await Client.connect(to: server.path)
+        await #expect(throws: ClientError.self) {
+            _ = try await client.lease(Later.Counter.self, at: "/rooms/7")
+        }
+        let lease = try await client.lease(Later.Counter.self, at: "/rooms/7", missing: .defaults)
+        guard case .differing(let difference) = lease.mirror.phase else {
+            Issue.record("\(lease.mirror.phase)")
+            return
+        }
+        #expect(difference.missing == ["title"] && lease.mirror.title == "none")
+        let path = ReactorPath(Hostel.self).child(\.$rooms, "7")
+        let same = try await client.lease(path, missing: .defaults)
+        #expect(same.mirror.phase == .live)
+        client.close()
+    }
+
     @Test("F74: the end of the last holder's connection ends the child")
     func connectionEnd() async throws {
         let server = try LiveServer(Hostel())

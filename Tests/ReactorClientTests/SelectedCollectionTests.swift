@@ -134,7 +134,7 @@ struct SelectedCollectionTests {
 
     // MARK: Older daemons
 
-    @Test("an older daemon refuses a selection, and the error says so")
+    @Test("an older daemon refuses a selection or a question for types, and the error says so")
     func olderDaemon() throws {
         let selection = Selection(first: 1)
         let bodies = [
@@ -150,11 +150,21 @@ struct SelectedCollectionTests {
         }
         #expect(texts.count == 2)
         for text in texts {
-            let error = ClientError(Refusal(.decode, "ask: \(text)"), isSelection: true)
+            let error = ClientError(Refusal(.decode, "ask: \(text)"), to: .selection)
             #expect(error.description.contains("too old to select"), "\(text)")
         }
+        #expect(throws: WireError.self) {
+            let body = ReactorWire.Question.types(path: "/a").wireBytes()
+            do { _ = try OlderRequests.Question(wireBytes: body) } catch {
+                let refusal = Refusal(.decode, "ask: \(error)")
+                let text = ClientError(refusal, to: .types).description
+                #expect(text.contains("asked for types") && text.contains("update it"))
+                #expect(ClientError(refusal, to: nil) == .refused(refusal))
+                throw error
+            }
+        }
         let other = Refusal(.decode, "the field is compared with a number")
-        #expect(ClientError(other, isSelection: true) == .refused(other))
+        #expect(ClientError(other, to: .selection) == .refused(other))
     }
 }
 

@@ -286,7 +286,7 @@ struct DerivedNodeTests {
     }
 }
 
-private final class VisitCount {
+final class VisitCount {
     var value = 0
 }
 

@@ -36,6 +36,8 @@ struct DerivedKillTests {
         #expect(try await daemon("tree").output.contains("/doubled"))
         let described = try await daemon("describe", "/doubled").output
         #expect(described.contains("derived Int") && described.contains("Twice the count."))
+        let root = try await daemon("describe", "/").output
+        #expect(root.contains(#""doc":"Twice the count.","name":"doubled""#))
         let refused = try await daemon("dispatch", "/doubled", "{}")
         #expect(refused.code != 0)
         let exported = try await daemon("export", "/").output

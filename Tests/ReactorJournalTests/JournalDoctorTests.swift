@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ReactorJournal
@@ -70,6 +71,40 @@ struct JournalDoctorTests {
         let rows = try other.rows()
         // Clients may have seen the lost rows, so a salvaged history begins a new epoch.
         #expect(rows.map(\.number) == Array(1...19) && rows[17].epoch == 0)
+    }
+
+    @Test("a copy up to a sequence ends with the last whole row, and has the snapshot before it")
+    func upToSequence() throws {
+        let rig = try rigWithSnapshots()
+        let rows = try rig.rows()
+        rig.release()
+        let (last, next) = (rows[11], rows[12])
+        for sequence in [last.sequence, next.sequence - 1] {
+            let other = JournalRig(in: rig.home, name: "restored-\(sequence)")
+            let limit = JournalLimit.sequence(epoch: last.epoch, sequence)
+            let copy = try JournalDoctor(at: rig.path).copy(until: limit, into: other.path)
+            #expect(copy?.end == last.position && copy?.snapshot == 5)
+            #expect(try other.rows().map(\.number) == Array(1...13), "with the mark of a new epoch")
+        }
+        let other = JournalRig(in: rig.home, name: "absent")
+        let limit = JournalLimit.sequence(epoch: last.epoch &+ 1, 1)
+        #expect(try JournalDoctor(at: rig.path).copy(until: limit, into: other.path) == nil)
+        #expect(!FileManager.default.fileExists(atPath: other.path))
+    }
+
+    @Test("a copy up to a time ends before the first later row")
+    func upToTime() throws {
+        let rig = try rigWithSnapshots()
+        let rows = try rig.rows()
+        rig.release()
+        let first = try #require(rows.first), last = try #require(rows.last)
+        let all = JournalRig(in: rig.home, name: "all")
+        let copy = try JournalDoctor(at: rig.path).copy(until: .time(last.time), into: all.path)
+        #expect(copy?.end == last.position && copy?.snapshot == 15)
+        let none = JournalRig(in: rig.home, name: "none")
+        let early = JournalLimit.time(first.time - 1)
+        #expect(try JournalDoctor(at: rig.path).copy(until: early, into: none.path) == nil)
+        #expect(!FileManager.default.fileExists(atPath: none.path))
     }
 
     @Test("J51: if a snapshot covers the damage, all rows after it are salvaged")

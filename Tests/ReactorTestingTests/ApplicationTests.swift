@@ -99,6 +99,7 @@ struct ApplicationTests {
         simulation.run(steps: 30) { _ in .sit }
         let text = try #require(log.texts.first)
         #expect(text.contains("too little was exercised at /orders: 0 actions were sent, of 1"))
+        #expect(!text.contains("shortest failing run"), "\(text)")
         #expect(simulation.counts.unsent > 5)
     }
 

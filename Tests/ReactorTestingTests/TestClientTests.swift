@@ -43,6 +43,37 @@ struct TestClientTests {
         #expect(count.wrappedValue == 4)
     }
 
+    @Test("an action whose reply is deferred is reported as such, and perform receives the reply")
+    func deferred() throws {
+        let daemon = TestDaemon(Workshop())
+        let client = daemon.connect()
+        let mirror = try client.mirror(Workshop.self)
+        func isDeferred(_ error: ClientError?) -> Bool {
+            guard case .unanswered(let text)? = error else { return false }
+            return text.contains("at / has the action and defers its reply")
+        }
+        #expect(
+            isDeferred(
+                #expect(throws: ClientError.self) {
+                    try client.dispatch(Workshop.Action.awaitNext)
+                }))
+        #expect(
+            isDeferred(
+                #expect(throws: ClientError.self) {
+                    try client.dispatch(.awaitNext, to: mirror)
+                }))
+        #expect(daemon.state(of: Workshop.self)?.tickets.count == 2)
+        var outcomes: [ActionOutcome] = []
+        try client.perform(Workshop.Action.awaitNext) { outcomes.append($0) }
+        #expect(outcomes.isEmpty)
+        _ = try daemon.connect().dispatch(Workshop.Action.open)
+        guard case .applied(_, let reply?)? = outcomes.first else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(try reply.decode(as: Int.self) == 1 && outcomes.count == 1)
+    }
+
     @Test("run executes code that waits for an outcome, and returns the outcome")
     func run() throws {
         let daemon = TestDaemon(Counter())

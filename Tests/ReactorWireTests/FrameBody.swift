@@ -200,6 +200,7 @@ extension FrameBody {
         FrameBody("ask-kick", Question.kick(connection: 7)),
         FrameBody("ask-slow-log", Question.slowLog(after: 2)),
         FrameBody("ask-activity", Question.activity),
+        FrameBody("ask-types", Question.types(path: "/visits")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]

@@ -30,6 +30,23 @@ package struct ClientProgram {
         return Run(code: code, output: process.output, errors: process.errors)
     }
 
+    /// Runs a shell script in which `client` is the program, connected, and `$DAEMON` and
+    /// `$DIRECTORY` are the daemon's process and directory: for steps that follow each other at
+    /// once, however busy the test process is.
+    package func run(script: String) async throws -> Run {
+        let client = #"client() { name=$1; shift; "$PROGRAM" "$name" --socket "$SOCKET" "$@"; }"#
+        let process = try ChildProcess(
+            "/bin/sh", ["-ec", client + "\n" + script],
+            environment: [
+                "PROGRAM": Built.product(name), "SOCKET": daemon.socketPath,
+                "DAEMON": "\(daemon.pid)", "DIRECTORY": daemon.directory.path,
+            ], in: daemon.directory, name: "script-\(UUID().uuidString)")
+        guard case .exited(let code) = await process.ended() else {
+            return Run(code: -1, output: process.output, errors: process.errors)
+        }
+        return Run(code: code, output: process.output, errors: process.errors)
+    }
+
     /// Starts the program without waiting for its end.
     package func start(
         _ arguments: [String], input: String = "", name: String

@@ -2,7 +2,7 @@ public import ReactorCore
 import ReactorThreads
 
 /// A difference between two revisions of a collection.
-public enum CollectionChange<Key: KeyedKey, State: Sendable>: Sendable {
+public enum CollectionChange<Key: ChildKey, State: Sendable>: Sendable {
     /// There is a new child of this key.
     case inserted(Key, State)
     /// The child's state has changed, or another child has taken its place.
@@ -38,7 +38,7 @@ extension MirrorCollection {
 }
 
 /// The changes of a collection over time: see ``MirrorCollection/changes``.
-public struct CollectionChanges<Key: KeyedKey, R: Reactor>: AsyncSequence, Sendable {
+public struct CollectionChanges<Key: ChildKey, R: Reactor>: AsyncSequence, Sendable {
     let collection: MirrorCollection<Key, R>
 
     /// Starts again with the present children.
@@ -76,7 +76,7 @@ public struct CollectionChanges<Key: KeyedKey, R: Reactor>: AsyncSequence, Senda
 }
 
 /// A reader of a collection's changes, registered until its last reference is released.
-private final class CollectionReader<Key: KeyedKey, R: Reactor>: Sendable {
+private final class CollectionReader<Key: ChildKey, R: Reactor>: Sendable {
     private let collection: MirrorCollection<Key, R>
     private let id: UInt64
 

@@ -3,7 +3,7 @@ import ReactorThreads
 
 /// The part of a mirrored collection on the client's thread: reads values and patches, and decodes
 /// the children that they change.
-final class CollectionSink<Key: KeyedKey, R: Reactor>: SliceSink {
+final class CollectionSink<Key: ChildKey, R: Reactor>: SliceSink {
     /// The children that the daemon shows, if it is a selection of them.
     let selection: Selection?
     /// The collection, while a reference to it exists.

@@ -4,7 +4,7 @@ public import ReactorCore
 ///
 ///     let winner = runs.states.max { $0.score < $1.score }
 @dynamicMemberLookup
-public struct KeyedState<Key: KeyedKey, State: Sendable>: Sendable, Identifiable {
+public struct KeyedState<Key: ChildKey, State: Sendable>: Sendable, Identifiable {
     /// The key.
     public let key: Key
     /// The child's own state, without the states of the nodes below it.
@@ -36,7 +36,7 @@ extension KeyedState: Equatable where State: Equatable {}
 ///
 /// *Cost*: a copy is O(1), and a look-up is a binary search. Children are in chunks of at most
 /// ``chunkMax``: a change of a shared copy copies one chunk and the list of chunks.
-public struct CollectionStates<Key: KeyedKey, State: Sendable>: Sendable {
+public struct CollectionStates<Key: ChildKey, State: Sendable>: Sendable {
     public typealias Element = KeyedState<Key, State>
 
     // No chunk is empty, so a collection without children has no chunk.
@@ -64,7 +64,8 @@ public struct CollectionStates<Key: KeyedKey, State: Sendable>: Sendable {
         }
     }
 
-    /// The state of the child under `key`; `nil` if there is none.
+    /// The state of the child under `key`; `nil` if there is none. Keys are compared by the bytes
+    /// of their texts.
     public subscript(key: Key) -> State? { child(named: WireKey(key.wireKeyText))?.state }
 
     /// Sets the declared order: every child once, and no other.

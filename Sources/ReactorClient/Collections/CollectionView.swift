@@ -41,7 +41,7 @@ extension MirrorCollection {
 /// ``MirrorCollection/view(where:by:first:)``.
 ///
 /// *Owner*: any thread.
-public final class CollectionView<Key: KeyedKey, R: Reactor>: Observable, Sendable {
+public final class CollectionView<Key: ChildKey, R: Reactor>: Observable, Sendable {
     /// The collection.
     public let collection: MirrorCollection<Key, R>
     private let state: ViewState<Key, R.State>
@@ -112,7 +112,7 @@ public final class CollectionView<Key: KeyedKey, R: Reactor>: Observable, Sendab
 }
 
 /// The ranking of a view, with the signal of its changes.
-private final class ViewState<Key: KeyedKey, State: Sendable>: Sendable {
+private final class ViewState<Key: ChildKey, State: Sendable>: Sendable {
     let ranking: Guarded<Ranking<Key, State>>
     let changed = ChangeSignal()
 

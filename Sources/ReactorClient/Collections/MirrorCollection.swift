@@ -15,7 +15,7 @@ import ReactorThreads
 ///
 /// *Owner*: any thread. The client follows the collection until the last reference to it is
 /// released.
-public final class MirrorCollection<Key: KeyedKey, R: Reactor>: Observable, Sendable {
+public final class MirrorCollection<Key: ChildKey, R: Reactor>: Observable, Sendable {
     /// Path of the collection.
     public let path: String
     let shown: Guarded<ShownChildren<Key, R.State>>
@@ -104,7 +104,7 @@ public final class MirrorCollection<Key: KeyedKey, R: Reactor>: Observable, Send
 /// What a collection shows, and what the readers of its changes have not received.
 ///
 /// *Owner*: the mirrors' lock.
-struct ShownChildren<Key: KeyedKey, State: Sendable> {
+struct ShownChildren<Key: ChildKey, State: Sendable> {
     var states = CollectionStates<Key, State>()
     /// For each reader, the keys that changed since its last element, with whether that element
     /// and those before left the child present.

@@ -4,7 +4,7 @@ import ReactorCore
 ///
 /// *Shape*: more children than are shown are kept in order, so that a child that leaves the shown
 /// ones has a successor. Every accepted child that is not kept follows the last kept one.
-struct Ranking<Key: KeyedKey, State: Sendable>: Sendable {
+struct Ranking<Key: ChildKey, State: Sendable>: Sendable {
     typealias Element = KeyedState<Key, State>
 
     /// Maximum children that are shown.

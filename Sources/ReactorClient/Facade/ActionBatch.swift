@@ -18,8 +18,9 @@ public struct ActionBatch {
     enum Target {
         /// A mirror of the client has the node.
         case held(NodeHold)
-        /// The node at the item's path. With a name, the daemon's reactor there must have it.
-        case path(reactor: String?)
+        /// The node at the item's path. With names, today's first, the daemon's reactor there must
+        /// have one of them.
+        case path(names: [String])
     }
 
     /// Runs `submit`, unless a saga's channel has no room for the action. `submit` receives the
@@ -49,25 +50,26 @@ public struct ActionBatch {
         items.append(
             Item(
                 path: mirror.path, action: WireEmbedded(action),
-                target: mirror.hold.map { .held($0) } ?? .path(reactor: nil),
+                target: mirror.hold.map { .held($0) } ?? .path(names: []),
                 preview: { mirror.preview(action) },
                 passage: { (refused, submit) throws(ClientError) in
                     try sagas.pass(action, orElse: refused, submit)
                 }))
     }
 
-    /// Adds an action for the reactor at a path of properties.
+    /// Adds an action for the reactor at a path of properties: one with its name, as for a mirror.
     public mutating func send<R: Reactor>(_ action: R.Action, to path: ReactorPath<R>) {
-        include(WireEmbedded(action), to: path.path.description, reactor: R.reactorName)
+        include(
+            WireEmbedded(action), to: path.path.description, [R.reactorName] + R.formerNames)
     }
 
     /// Adds an action of any shape for the node at `path`.
     public mutating func send(_ action: some WireCodable, to path: String) {
-        include(WireEmbedded(action), to: path, reactor: nil)
+        include(WireEmbedded(action), to: path, [])
     }
 
-    private mutating func include(_ action: WireEmbedded, to path: String, reactor: String?) {
-        items.append(Item(path: path, action: action, target: .path(reactor: reactor)))
+    private mutating func include(_ action: WireEmbedded, to path: String, _ names: [String]) {
+        items.append(Item(path: path, action: action, target: .path(names: names)))
     }
 }
 

@@ -56,7 +56,8 @@ extension Client {
         try await ask { client, then in client.mirror(value: type, at: path, then: then) }
     }
 
-    /// Lends the states of several mirrors of this client, all at one revision.
+    /// Lends the states of several mirrors of this client, all at one revision. Every change of one
+    /// of the states wakes observers, as a read of ``Mirror/state`` does.
     ///
     /// *Traps*: with mirrors of different clients.
     public func read<First: Reactor, each Other: Reactor, Result, Failure: Error>(
@@ -64,8 +65,10 @@ extension Client {
         in body: (First.State, repeat (each Other).State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let shared = first.shared
-        for owner in repeat (each other).shared {
+        first.changed.access()
+        for (owner, changed) in repeat ((each other).shared, (each other).changed) {
             precondition(owner === shared, "mirrors of different clients share no revision")
+            changed.access()
         }
         let (firstState, states) = shared.lock.withLock {
             (
@@ -110,15 +113,18 @@ extension Client {
     /// Returns a hold on the node at `path`.
     ///
     /// *Throws*: ``ClientError/otherReactor(path:expected:actual:)`` if the daemon's reactor there
-    /// is not called `reactor`.
-    func node(at path: String, of reactor: String) async throws(ClientError) -> NodeHold {
+    /// is called by none of `names`, today's first, and none of its former names is today's.
+    func node(at path: String, called names: [String]) async throws(ClientError) -> NodeHold {
         let hold = try await node(at: path)
         let name = try await ask { client, then in
             then(.success(client.reactorName(of: hold.node)))
         }
-        guard name == reactor else {
-            throw .otherReactor(path: path, expected: reactor, actual: name)
-        }
+        if names.contains(name) { return hold }
+        // Former names of the daemon's reactor are asked for only then: a daemon that is too old
+        // for the question has a reactor whose name this client does not know.
+        guard let types: NodeTypes = try? await decoded(.types(path: path)),
+            types.formerNames.contains(names[0])
+        else { throw .otherReactor(path: path, expected: names[0], actual: name) }
         return hold
     }
 
@@ -189,7 +195,7 @@ extension Client {
     /// lacks; ``ClientError/refused(_:)``, which names the field, if the daemon's children lack a
     /// field of the selection or have one of another type, or if the daemon is too old to select
     /// children.
-    public func collection<Key: KeyedKey, R: Reactor>(
+    public func collection<Key: ChildKey, R: Reactor>(
         _ type: R.Type, keys: Key.Type = WireKey.self, at path: String,
         in range: KeyRange? = nil, where condition: StateCondition<R.State>? = nil,
         order: StateOrder<R.State>..., first: Int? = nil, missing: MissingFields = .fail
@@ -202,7 +208,7 @@ extension Client {
     ///
     ///     let build = ReactorPath(Shop.self).child(\.$projects, "build")
     ///     let runs = try await client.collection(\.$runs, of: build)
-    public func collection<Parent: Reactor, Key: KeyedKey, R: Reactor>(
+    public func collection<Parent: Reactor, Key: ChildKey, R: Reactor>(
         _ property: any KeyPath<Parent, KeyedHandle<Key, R>> & Sendable,
         of parent: ReactorPath<Parent>, in range: KeyRange? = nil,
         where condition: StateCondition<R.State>? = nil, order: StateOrder<R.State>...,
@@ -213,7 +219,7 @@ extension Client {
             selecting: Selection(range, condition, order, first), missing: missing)
     }
 
-    private func collection<Key: KeyedKey, R: Reactor>(
+    private func collection<Key: ChildKey, R: Reactor>(
         at path: String, selecting selection: Selection, missing: MissingFields
     ) async throws(ClientError) -> MirrorCollection<Key, R> {
         let port = port
@@ -225,18 +231,21 @@ extension Client {
         }
     }
 
-    /// Lends the states of a collection and of mirrors of this client, all at one revision.
+    /// Lends the states of a collection and of mirrors of this client, all at one revision. Every
+    /// change of one of them wakes observers.
     ///
     /// *Traps*: with mirrors of different clients.
-    public func read<Key: KeyedKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
+    public func read<Key: ChildKey, R: Reactor, each Other: Reactor, Result, Failure: Error>(
         _ collection: MirrorCollection<Key, R>, _ mirrors: repeat Mirror<each Other>,
         in body: (
             CollectionStates<Key, R.State>, repeat (each Other).State
         ) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let shared = collection.shared
-        for owner in repeat (each mirrors).shared {
+        collection.notices.changed.access()
+        for (owner, changed) in repeat ((each mirrors).shared, (each mirrors).changed) {
             precondition(owner === shared, "mirrors of different clients share no revision")
+            changed.access()
         }
         let (children, states) = shared.lock.withLock {
             (
@@ -253,31 +262,36 @@ extension Client {
     ///
     /// Without `definesLifecycle`, the end of this lease does not end the child: it lives until
     /// another lease ends it.
+    /// `missing` is that of the lease's mirror.
     /// *Throws*: ``ClientError/leaseRefused(path:_:)``, and as for a mirror.
     public func lease<R: MirrorableReactor>(
-        _ type: R.Type, at path: String, definesLifecycle: Bool = true
+        _ type: R.Type, at path: String, definesLifecycle: Bool = true,
+        missing: MissingFields = .fail
     ) async throws(ClientError) -> Lease<R> {
-        try await lease(R.makeForMirror(), at: path, definesLifecycle: definesLifecycle)
+        try await lease(
+            R.makeForMirror(), at: path, definesLifecycle: definesLifecycle, missing: missing)
     }
 
     /// Leases the child at `path`, by an instance of its type, for a type whose initialiser needs
     /// arguments.
     public func lease<R: Reactor>(
-        _ reactor: sending R, at path: String, definesLifecycle: Bool = true
+        _ reactor: sending R, at path: String, definesLifecycle: Bool = true,
+        missing: MissingFields = .fail
     ) async throws(ClientError) -> Lease<R> {
         let claim = HeldClaim(port)
         try await ask { [claim] client, then in
             claim.set(
                 client.lease(path, definesLifecycle: definesLifecycle, then: then))
         }
-        return Lease(try await mirror(reactor, at: path), claim)
+        return Lease(try await mirror(reactor, at: path, missing: missing), claim)
     }
 
     /// Leases the child at a path of properties.
     public func lease<R: Reactor>(
-        _ path: ReactorPath<R>, definesLifecycle: Bool = true
+        _ path: ReactorPath<R>, definesLifecycle: Bool = true, missing: MissingFields = .fail
     ) async throws(ClientError) -> Lease<R> {
         try await lease(
-            path.make(), at: path.path.description, definesLifecycle: definesLifecycle)
+            path.make(), at: path.path.description, definesLifecycle: definesLifecycle,
+            missing: missing)
     }
 }

@@ -112,8 +112,9 @@ extension Client {
         for item in items {
             switch item.target {
             case .held(let hold): holds.append(hold)
-            case .path(let reactor?): holds.append(try await node(at: item.path, of: reactor))
-            case .path(nil): holds.append(try await node(at: item.path))
+            case .path(let names) where names.isEmpty:
+                holds.append(try await node(at: item.path))
+            case .path(let names): holds.append(try await node(at: item.path, called: names))
             }
         }
         var outgoing = OutgoingAction(
@@ -143,7 +144,7 @@ extension Client {
             return try await value(.select(path: path, selection: selection))
         } catch {
             guard case .refused(let refusal) = error else { throw error }
-            throw ClientError(refusal, isSelection: true)
+            throw ClientError(refusal, to: .selection)
         }
     }
 

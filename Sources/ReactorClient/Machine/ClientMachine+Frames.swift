@@ -349,7 +349,7 @@ extension ClientMachine {
         case .pong(let completion, let result): completion(result)
         case .announced(let number): checks.value.announce(number)
         case .unsubscribed(let subscription, let refusal):
-            let error = ClientError(refusal, isSelection: subscription.selection != nil)
+            let error = ClientError(refusal, to: subscription.selection.map { _ in .selection })
             following.value.remove(subscription, because: error)
             carryOutFollowing()
         case .subscribed(let subscription, let isContinued, let subscribed):

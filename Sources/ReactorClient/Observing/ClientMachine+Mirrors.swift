@@ -43,7 +43,7 @@ extension ClientMachine {
     /// Follows the collection of reactors `R` at `path`, held by `hold`, or a selection of its
     /// children; `completion` is called once they are known. The same path, types and selection give
     /// the same object while a reference to it exists.
-    package func collection<Key: KeyedKey, R: Reactor>(
+    package func collection<Key: ChildKey, R: Reactor>(
         at path: String, selecting selection: Selection? = nil, missing: MissingFields = .fail,
         port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<MirrorCollection<Key, R>, ClientError>) -> Void
@@ -102,9 +102,14 @@ extension ClientMachine {
     /// Asks the daemon for the types of the node at `path`.
     func askTypes(_ path: String) {
         ask(.types(path: path)) { [unowned self] result in
-            following.value.learn(result.flatMap(Self.types), at: path)
+            let types = result.mapError(Self.explained).flatMap(Self.types)
+            following.value.learn(types, at: path)
             carryOutFollowing()
         }
+    }
+
+    private static func explained(_ error: ClientError) -> ClientError {
+        if case .refused(let refusal) = error { ClientError(refusal, to: .types) } else { error }
     }
 
     private static func types(_ bytes: [UInt8]) -> Result<NodeTypes, ClientError> {

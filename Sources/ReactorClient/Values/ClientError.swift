@@ -76,20 +76,36 @@ public enum ClientError: Error, Sendable, Equatable {
 }
 
 extension ClientError {
-    /// Makes the error for a refused request. A daemon that is older than selections knows neither
-    /// their mode nor their question, and names it.
-    init(_ refusal: Refusal, isSelection: Bool) {
-        let isUnknown =
-            refusal.code == .decode && refusal.message.contains("unknown case \"select")
-        guard isSelection, isUnknown else {
-            self = .refused(refusal)
-            return
-        }
-        self = .refused(
-            Refusal(
-                .decode,
+    /// A request that an older daemon does not know.
+    enum NewRequest: String {
+        /// A selection of the children of a collection, as a mode or a question.
+        case selection = "select"
+        /// The question for the types of a node.
+        case types
+
+        /// What the daemon cannot do, and what helps.
+        fileprivate var remedy: String {
+            switch self {
+            case .selection:
                 "the daemon is too old to select children of a collection: update it, or follow the "
-                    + "whole collection"))
+                    + "whole collection"
+            case .types:
+                "the daemon is too old to be asked for types, which a collection, and a mirror "
+                    + "whose type differs from the daemon's, need: update it, or mirror the value "
+                    + "by its shape, with `mirror(value:at:)`"
+            }
+        }
+    }
+
+    /// Makes the error for a refused request. A daemon that does not know the request names it.
+    init(_ refusal: Refusal, to request: NewRequest?) {
+        if let request, refusal.code == .decode,
+            refusal.message.contains("unknown case \"\(request.rawValue)")
+        {
+            self = .refused(Refusal(.decode, request.remedy))
+        } else {
+            self = .refused(refusal)
+        }
     }
 }
 

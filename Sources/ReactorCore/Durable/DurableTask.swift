@@ -44,8 +44,8 @@ public enum CatchUp: String, CaseIterable, Sendable {
 @WireCodable
 package enum TaskFact: Equatable, Sendable {
     /// A planned `action`, to be dispatched to the node at `planned` (milliseconds since 1970) and
-    /// then every `period` milliseconds, if there is one. `span` is the maximum wait in
-    /// milliseconds.
+    /// then every `period` milliseconds, if there is one. `span` is the maximum wait for `planned`
+    /// in milliseconds.
     case timer(
         node: UInt32, name: String, id: UInt64, planned: Int64, span: Int64, period: Int64?,
         catchUp: CatchUp, action: WireEmbedded)
@@ -84,7 +84,7 @@ extension TaskFact {
 
 /// A request of a decision for a durable task, or for the end of one.
 enum TaskWish {
-    case timer(name: String, span: Duration, isPeriodic: Bool, CatchUp, WireEmbedded)
+    case timer(name: String, span: Duration, period: Duration?, CatchUp, WireEmbedded)
     case effect(name: String, WireEmbedded)
     case drop(name: String)
 

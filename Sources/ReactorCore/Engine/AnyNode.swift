@@ -32,6 +32,8 @@ public class AnyNode {
     private(set) final var isKept = false
     /// The derived values that depend on this node; of a collection, on its children.
     private(set) final var feeds: [AnyDerivedNode] = []
+    /// Whether the composed value of the node contains a derived value, or has contained one.
+    package final var showsDerived: Bool { marks.value.showsDerived }
     /// Whether the node was removed from its tree.
     package final var isGone: Bool { hasLeft }
     private final var hasLeft = false
@@ -93,7 +95,16 @@ public class AnyNode {
 
     // MARK: For the tree
 
-    final func attach(_ child: AnyNode, named name: WireKey) { children[name] = child }
+    final func attach(_ child: AnyNode, named name: WireKey) {
+        children[name] = child
+        if child.isDerived { markShowsDerived() }
+    }
+
+    private final func markShowsDerived() {
+        if showsDerived { return }
+        marks.value.showsDerived = true
+        parent?.markShowsDerived()
+    }
 
     final func removeChild(_ name: WireKey) { children[name] = nil }
 
@@ -338,6 +349,8 @@ struct NodeMarks {
     @usableFromInline var takesLongWay: Bool
     /// Whether derived values depend on the node, or on its children.
     var isSource = false
+    /// Whether the node's composed value contains a derived value.
+    var showsDerived = false
 
     init(takesLongWay: Bool) { self.takesLongWay = takesLongWay }
 }
@@ -370,6 +383,13 @@ extension AnyNode {
     /// The children in ascending order of their names.
     var orderedChildren: [AnyNode] {
         children.isEmpty ? [] : children.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The derived values of the node's reactor, in ascending order of their names. *Cost*:
+    /// O(children) if there are any.
+    package var derivedValues: [AnyNode] {
+        showsDerived && !isCollection
+            ? children.values.filter(\.isDerived).sorted { $0.name < $1.name } : []
     }
 
     /// ``orderedChildren`` without derived values.

@@ -113,6 +113,7 @@ public struct KeyedHandle<Key: ChildKey, R: Reactor> {
 /// ``Mutations/sending(_:to:)-(_,Descendant<Target>)`` and
 /// ``ReactorContext/dispatch(_:to:)-(_,Descendant<Target>)`` take it. The tree finds the reactor
 /// when it delivers the action, so an earlier request of the same decision may create it.
+/// ``ReactorContext/state(of:)-(Descendant<Target>)`` reads its state.
 @dynamicMemberLookup
 public struct Descendant<R: Reactor> {
     /// Finds the reactor below the node of the reactor that names it.
@@ -132,7 +133,10 @@ public struct Descendant<R: Reactor> {
     public subscript<Key: ChildKey, Next: Reactor>(
         dynamicMember children: KeyPath<R, KeyedHandle<Key, Next>>
     ) -> DescendantCollection<Key, Next> {
-        DescendantCollection { [find] key in
+        DescendantCollection { [find] origin throws(MissingNode) in
+            let parent = try find(origin)
+            return parent.reactor[keyPath: children].collection(below: parent)
+        } child: { [find] key in
             Descendant<Next> { origin throws(MissingNode) in
                 let parent = try find(origin)
                 return try parent.reactor[keyPath: children].found(below: parent, key)
@@ -143,6 +147,8 @@ public struct Descendant<R: Reactor> {
 
 /// A collection of children of a ``Descendant``.
 public struct DescendantCollection<Key: ChildKey, R: Reactor> {
+    /// Finds the collection below the node of the reactor that names it.
+    let find: (AnyNode) throws(MissingNode) -> AnyNode
     let child: (Key) -> Descendant<R>
 
     /// The child under `key`.

@@ -75,7 +75,8 @@ public struct Derivation<Value: WireCodable & Equatable & Sendable> {
     /// visited: the tree keeps each child's part, and replaces it in the value.
     ///
     /// `remove` takes back exactly what `add` did with an equal part, in any order. That is not so
-    /// for a sum of floating-point numbers, a minimum or a maximum.
+    /// for a sum of floating-point numbers, a minimum or a maximum: for these, use `sum`,
+    /// ``minimum(over:part:)`` and ``maximum(over:part:)``.
     public init<Parent: Reactor, Key: ChildKey, Child: Reactor, Part: Equatable>(
         over children: KeyPath<Parent, KeyedHandle<Key, Child>>, from initial: Value,
         part: @escaping (Child.State) -> Part, add: @escaping (inout Value, Part) -> Void,
@@ -177,6 +178,59 @@ extension Derivation {
     ) -> Derivation<Value> where Value: FixedWidthInteger {
         Derivation(
             over: children, from: 0, part: part, add: { $0 &+= $1 }, remove: { $0 &-= $1 })
+    }
+
+    /// The sum of a floating-point number of each child of a collection. The tree keeps the exact
+    /// sum and rounds only the shown value, so neither the order of the changes nor removed numbers
+    /// influence it. Of infinities and what is not a number, the result is that of an addition.
+    ///
+    ///     @Derived var hours = Derivation.sum(over: \Tracker.$issues) { $0.hours }
+    ///
+    /// *Cost*: proportional to the number of changed children.
+    public static func sum<Parent: Reactor, Key: ChildKey, Child: Reactor>(
+        over children: KeyPath<Parent, KeyedHandle<Key, Child>>,
+        part: @escaping (Child.State) -> Value
+    ) -> Derivation<Value> where Value: BinaryFloatingPoint {
+        summing(children, ExactSum<Value>(), part)
+    }
+
+    /// The least of a value of each child of a collection; `nil` without children.
+    ///
+    ///     @Derived var oldest = Derivation.minimum(over: \Tracker.$issues) { $0.opened }
+    ///
+    /// *Cost*: proportional to the number of changed children. If the last child with the least
+    /// value leaves or has another one, O(children).
+    public static func minimum<Parent: Reactor, Key: ChildKey, Child: Reactor, Part>(
+        over children: KeyPath<Parent, KeyedHandle<Key, Child>>,
+        part: @escaping (Child.State) -> Part
+    ) -> Derivation<Part?>
+    where Part: Comparable & WireCodable & Sendable, Value == Part? {
+        summing(children, ExtremePart { $0 < $1 }, part)
+    }
+
+    /// The greatest of a value of each child of a collection; `nil` without children. It costs as
+    /// much as ``minimum(over:part:)``.
+    public static func maximum<Parent: Reactor, Key: ChildKey, Child: Reactor, Part>(
+        over children: KeyPath<Parent, KeyedHandle<Key, Child>>,
+        part: @escaping (Child.State) -> Part
+    ) -> Derivation<Part?>
+    where Part: Comparable & WireCodable & Sendable, Value == Part? {
+        summing(children, ExtremePart { $0 > $1 }, part)
+    }
+
+    private static func summing<
+        Parent: Reactor, Key: ChildKey, Child: Reactor, Summary: PartSummary<Part>, Part
+    >(
+        _ children: KeyPath<Parent, KeyedHandle<Key, Child>>, _ summary: Summary,
+        _ part: @escaping (Child.State) -> Part
+    ) -> Derivation where Summary.Value == Value {
+        Derivation { parent in
+            let node = parent.node(of: Parent.self)
+            let collection = node.reactor[keyPath: children].collection(below: node)
+            return SummaryRun(over: collection, summary) {
+                (($0 as? Node<Child>)?.state).map(part)
+            }
+        }
     }
 
     /// The number of children of a collection with each value of a property; without an entry for a

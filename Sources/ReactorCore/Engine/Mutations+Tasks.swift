@@ -13,18 +13,24 @@ extension Mutations {
         _ action: some WireCodable & Sendable
     ) -> Mutations {
         wishing(
-            .timer(name: name, span: delay, isPeriodic: false, catchUp, WireEmbedded(action)))
+            .timer(name: name, span: delay, period: nil, catchUp, WireEmbedded(action)))
     }
 
-    /// Plans a repeated action of this reactor. Each time is computed from the previous planned
-    /// time, so that the timer does not drift. `catchUp` says what happens for missed times.
+    /// Plans a repeated action of this reactor: for the first time after `first`, by default after
+    /// a period, and then every period. Each time is computed from the previous planned time, so
+    /// that the timer does not drift. `catchUp` says what happens for missed times.
+    ///
+    ///     Mutations.none.scheduling(
+    ///         "nightly", every: .seconds(86_400), first: midnight.delay(after: context.now),
+    ///         Action.nightly)
     public func scheduling(
-        _ name: String, every period: Duration, catchUp: CatchUp = .once,
+        _ name: String, every period: Duration, first: Duration? = nil, catchUp: CatchUp = .once,
         _ action: some WireCodable & Sendable
     ) -> Mutations {
         precondition(period >= .milliseconds(1), "a period of \(period) never ends")
         return wishing(
-            .timer(name: name, span: period, isPeriodic: true, catchUp, WireEmbedded(action)))
+            .timer(
+                name: name, span: first ?? period, period: period, catchUp, WireEmbedded(action)))
     }
 
     /// Promises an effect that is performed again after a restart, until it has ended: see

@@ -50,11 +50,45 @@ public struct ReactorContext<R: Reactor> {
 
     /// Whether a client runs the decision on its mirror, to show the result until the daemon's
     /// answer arrives. A decision that reads the caller, the cause, the revision, the time, a random
-    /// number, an id, a child or a derived value is not shown. Other decisions that cannot run on a mirror call ``refusePreview()``.
+    /// number, an id, a key, a child or a derived value is not shown. Other decisions that cannot
+    /// run on a mirror call ``refusePreview()``.
     public var isPreview: Bool { turn.isPreview }
 
     /// The reactor's path.
     public var path: SlicePath { node.path }
+
+    /// The key under which a collection has this reactor; `nil` if it is the root or a static child,
+    /// or if the key's text is no `Key`.
+    ///
+    ///     let number = context.key(as: Int.self)  // 7, at /projects/web/runs/7
+    public func key<Key: ChildKey>(as type: Key.Type = Key.self) -> Key? {
+        turn.askDaemon()
+        guard let collection = node.parent, collection.isCollection else { return nil }
+        return Key(wireKeyText: node.name.text)
+    }
+
+    /// The key under which a collection of a reactor above has this reactor, or the branch that
+    /// contains it; of reactors of one type above each other, the nearest counts. `nil` without
+    /// such a collection above.
+    ///
+    ///     let project = context.key(in: \Coordinator.$projects)  // "web", at /projects/web/runs/7
+    ///
+    /// *Cost*: O(depth).
+    public func key<Parent: Reactor, Key: ChildKey, Child: Reactor>(
+        in children: KeyPath<Parent, KeyedHandle<Key, Child>>
+    ) -> Key? {
+        turn.askDaemon()
+        var branch: AnyNode = node
+        while let collection = branch.parent {
+            if collection.isCollection, let parent = collection.parent as? Node<Parent>,
+                parent.reactor[keyPath: children].name == collection.name
+            {
+                return Key(wireKeyText: branch.name.text)
+            }
+            branch = collection
+        }
+        return nil
+    }
 
     // MARK: Ids
 
@@ -96,14 +130,34 @@ public struct ReactorContext<R: Reactor> {
         return children.node(below: node, key)?.state
     }
 
+    /// The state of a reactor below this one, at any depth; `nil` if a key on the way has no child.
+    ///
+    ///     let run = context.state(of: $projects[name].$runs[7])
+    public func state<Target: Reactor>(of target: Descendant<Target>) -> Target.State? {
+        turn.askDaemon()
+        return (try? target.find(node))?.state
+    }
+
     /// The keys of a collection of children, in the ascending order of their type: see
     /// ``ChildKey/isOrdered(_:before:)``.
     public func keys<Key: ChildKey, Child: Reactor>(
         of children: KeyedHandle<Key, Child>
     ) -> [Key] {
         turn.askDaemon()
-        return children.collection(below: node).childNames
-            .compactMap { Key(wireKeyText: $0.text) }.sorted(by: Key.isOrdered)
+        return Self.keys(in: children.collection(below: node))
+    }
+
+    /// The keys of a collection of a reactor below this one, in the order of
+    /// ``keys(of:)-(KeyedHandle<Key,Child>)``; `nil` if a key on the way has no child.
+    public func keys<Key: ChildKey, Child: Reactor>(
+        of children: DescendantCollection<Key, Child>
+    ) -> [Key]? {
+        turn.askDaemon()
+        return (try? children.find(node)).map { Self.keys(in: $0) }
+    }
+
+    private static func keys<Key: ChildKey>(in collection: AnyNode) -> [Key] {
+        collection.childNames.compactMap { Key(wireKeyText: $0.text) }.sorted(by: Key.isOrdered)
     }
 
     // MARK: Replies
@@ -137,6 +191,9 @@ public struct ReactorContext<R: Reactor> {
     }
 
     /// Answers a deferred action with a rejection.
+    ///
+    /// A client whose connection has ended waits no longer: its outcome is `OWNER_ENDED`, and an
+    /// answer or a rejection from ``Reactor/connectionEnded(_:state:context:)`` does not replace it.
     public func refuse(_ ticket: ReplyTicket, _ rejection: Rejection) {
         turn.transaction.refuse(ticket, rejection)
     }

@@ -39,14 +39,14 @@ final class TaskRunner {
         case .effect(let name, let payload):
             turn.transaction.wishes.request(
                 .task(.effect(node: number, name: name, id: table.newID(), payload: payload)))
-        case .timer(let name, let span, let isPeriodic, let catchUp, let action):
+        case .timer(let name, let span, let period, let catchUp, let action):
             let span = span.milliseconds
             turn.transaction.wishes.request(
                 .task(
                     .timer(
                         node: number, name: name, id: table.newID(),
                         planned: environment.wallClock() + span, span: span,
-                        period: isPeriodic ? span : nil, catchUp: catchUp, action: action)))
+                        period: period?.milliseconds, catchUp: catchUp, action: action)))
         }
     }
 
@@ -157,7 +157,7 @@ final class TaskRunner {
     /// Handles a planned time that has come.
     private func fire(_ fact: TaskFact, isLate: Bool) {
         guard
-            case .timer(_, _, _, let planned, let span, let period, let catchUp, let action) = fact,
+            case .timer(_, _, _, let planned, _, let period, let catchUp, let action) = fact,
             table.find(fact.name, of: fact.node) == fact, let node = nodes[fact.node]
         else { return }
         waits[TaskKey(fact)] = nil
@@ -170,7 +170,7 @@ final class TaskRunner {
             let following = planned + missed * period
             next = .timer(
                 node: fact.node, name: fact.name, id: fact.id,
-                planned: min(max(following, now), now + span), span: span, period: period,
+                planned: min(max(following, now), now + period), span: period, period: period,
                 catchUp: catchUp, action: action)
         }
         let times =

@@ -81,7 +81,8 @@ extension ReactorContext {
     /// Refuses an action that runs on a client's mirror as a preview.
     ///
     /// A preview that reads the caller, the cause, the revision, the time, a random number, an id, a
-    /// child or a derived value is dropped without this call; use it for decisions that cannot be previewed for other reasons.
+    /// key, a child or a derived value is dropped without this call; use it for decisions that
+    /// cannot be previewed for other reasons.
     public func refusePreview() throws(Rejection) {
         if isPreview { throw .preview(path) }
     }

@@ -65,29 +65,11 @@ package struct OfflineHistory {
                 try DataDirectory(examining: path)
             }
             return try PastTree(
-                root, in: directory, at: try Self.revision(text, directory), limits: limits,
+                root, in: directory, at: try text.map { (text) throws(PastError) in try PastTree.revision(text, directory) }, limits: limits,
                 dropped: config.dropped, surveys: surveys)
         } catch {
             throw error.daemonError
         }
-    }
-
-    private static func revision(
-        _ text: String?, _ directory: DataDirectory
-    ) throws(PastError) -> Revision? {
-        guard let text else { return nil }
-        if let revision = Revision(text) { return revision }
-        guard let sequence = UInt64(text) else {
-            throw .outOfReach("\(text): expected a revision such as 9f86d081884c7d65:42, or 42")
-        }
-        let epoch = try PastTree.reading { () throws(JournalError) in
-            let reader = try JournalReader(directory)
-            var epoch = reader.anchor.epoch
-            // A copy ends with a row of epoch 0, to which no revision belongs.
-            while let row = try reader.next() { if row.epoch != 0 { epoch = row.epoch } }
-            return epoch
-        }
-        return Revision(epoch: epoch, sequence: sequence)
     }
 }
 

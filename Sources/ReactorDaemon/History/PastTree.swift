@@ -136,6 +136,24 @@ final class PastTree {
         throw .outOfReach("revision \(target) is not in the history, which ends at \(revision)")
     }
 
+    /// Reads a revision, or a sequence number of the last epoch of the history in `directory`.
+    static func revision(
+        _ text: String, _ directory: DataDirectory
+    ) throws(PastError) -> Revision {
+        if let revision = Revision(text) { return revision }
+        guard let sequence = UInt64(text) else {
+            throw .outOfReach("\(text): expected a revision such as 9f86d081884c7d65:42, or 42")
+        }
+        let epoch = try reading { () throws(JournalError) in
+            let reader = try JournalReader(directory)
+            var epoch = reader.anchor.epoch
+            // A copy ends with a row of epoch 0, to which no revision belongs.
+            while let row = try reader.next() { if row.epoch != 0 { epoch = row.epoch } }
+            return epoch
+        }
+        return Revision(epoch: epoch, sequence: sequence)
+    }
+
     static func reading<Result>(
         _ body: () throws(JournalError) -> Result
     ) throws(PastError) -> Result {

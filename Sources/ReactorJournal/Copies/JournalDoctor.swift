@@ -52,29 +52,35 @@ package struct JournalDoctor {
     ///
     /// Rows hidden by a damaged log are not included: see ``examine()``.
     package func salvage(into path: String) throws(JournalError) -> JournalSalvage {
-        try JournalFile.check(in: directory)
-        return try NewDirectory(at: path, outside: directory).fill { other throws(JournalError) in
-            try salvage(into: other)
-        }
-    }
-
-    private func salvage(into other: DataDirectory) throws(JournalError) -> JournalSalvage {
-        let source = try source()
-        var best: Run?
-        for start in source.starts {
-            let run = try reach(from: start, source)
-            if best.map({ run.end.number > $0.end.number }) ?? true { best = run }
-        }
-        guard let best else {
+        guard let salvage = try copy(until: .end, into: path) else {
             throw .missing(
                 file: directory.path(JournalFile.name), reason: "no part of it can be read")
         }
-        try copy(best, of: source.instance, into: other)
-        if let kept = best.snapshot {
-            try directory.copy(SnapshotHeader.name(kept), into: other)
-            try other.synchronize()
+        return salvage
+    }
+
+    /// Writes the undamaged part up to `limit` into the new directory `path`, as ``salvage(into:)``
+    /// does; nil, without a directory, if nothing of the history lies before the limit.
+    package func copy(
+        until limit: JournalLimit, into path: String
+    ) throws(JournalError) -> JournalSalvage? {
+        try JournalFile.check(in: directory)
+        let source = try source()
+        var best: Run?
+        for start in source.starts where limit.includes(start) {
+            let run = try reach(from: start, limit, source)
+            guard limit.isMet(by: run.end) else { continue }
+            if best.map({ run.end.number > $0.end.number }) ?? true { best = run }
         }
-        return JournalSalvage(start: best.start, end: best.end, snapshot: best.snapshot)
+        guard let best else { return nil }
+        return try NewDirectory(at: path, outside: directory).fill { other throws(JournalError) in
+            try copy(best, of: source.instance, into: other)
+            if let kept = best.snapshot {
+                try directory.copy(SnapshotHeader.name(kept), into: other)
+                try other.synchronize()
+            }
+            return JournalSalvage(start: best.start, end: best.end, snapshot: best.snapshot)
+        }
     }
 
     /// The possible starts of a run of rows.
@@ -119,16 +125,16 @@ package struct JournalDoctor {
                 uniqueKeysWithValues: snapshots.map(\.position).map { ($0.number, $0) }))
     }
 
-    /// Returns the run of undamaged rows after `start`; empty if there are none.
+    /// Returns the run of undamaged rows after `start` up to `limit`; empty if there are none.
     private func reach(
-        from start: JournalPosition, _ source: Source
+        from start: JournalPosition, _ limit: JournalLimit, _ source: Source
     ) throws(JournalError) -> Run {
         var run = Run(start: start, end: start, snapshot: nil)
         if source.snapshots[start.number] == start { run.snapshot = start.number }
         do throws(JournalError) {
             let reader = try JournalReader(
                 directory, behindSnapshot: start, of: source.instance)
-            while let row = try reader.next() {
+            while let row = try reader.next(), limit.includes(row.position, behind: run.end) {
                 run.end = row.position
                 if source.snapshots[row.number] == row.position { run.snapshot = row.number }
             }
@@ -195,6 +201,43 @@ package struct JournalReport: Equatable, Sendable {
     package var snapshots: [UInt64] = []
     /// Bytes of an unacknowledged commit that was cut off; not damage.
     package var droppedByteCount = 0
+}
+
+/// The last row of a copy.
+package enum JournalLimit: Equatable, Sendable {
+    /// The last undamaged row.
+    case end
+    /// The last row that ends at this sequence of an epoch, or before it.
+    case sequence(epoch: UInt64, UInt64)
+    /// The last row before the first one that is later than this time, in milliseconds since 1970.
+    case time(Int64)
+
+    /// Whether a copy may start at `position`.
+    func includes(_ position: JournalPosition) -> Bool {
+        switch self {
+        case .end: true
+        case .sequence(let epoch, let last):
+            position.epoch != epoch || position.sequence <= last
+        case .time(let time): position.number == 0 || position.time <= time
+        }
+    }
+
+    /// Whether a copy that ends at `end` continues with the row up to `position`.
+    func includes(_ position: JournalPosition, behind end: JournalPosition) -> Bool {
+        if case .sequence(let epoch, _) = self, end.epoch == epoch, position.epoch != epoch {
+            return false
+        }
+        return includes(position)
+    }
+
+    /// Whether a copy may end at `end`.
+    func isMet(by end: JournalPosition) -> Bool {
+        switch self {
+        case .end: true
+        case .sequence(let epoch, _): end.epoch == epoch
+        case .time: end.number > 0
+        }
+    }
 }
 
 /// The extent of a salvaged copy.

@@ -68,11 +68,14 @@ struct AnswerSource {
         return SelectedChildren(bound, of: node).capture(of: node)
     }
 
-    /// A node's actions and state, without the names of its children.
+    /// A node's actions, state and derived values, without the names of its children.
     private func describe(_ node: AnyNode) -> NodeDescription {
         NodeDescription(
             path: node.path.description, reactor: node.describedName, doc: node.documentation,
             fingerprint: node.fingerprint, action: node.actionSchema, state: node.stateSchema,
-            mutation: node.mutationSchema, reply: node.replySchema, children: [])
+            mutation: node.mutationSchema, reply: node.replySchema, children: [],
+            derived: node.derivedValues.map {
+                DerivedDescription(name: $0.name.text, doc: $0.documentation, value: $0.stateSchema)
+            })
     }
 }

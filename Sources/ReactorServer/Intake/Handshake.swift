@@ -153,13 +153,18 @@ final class Handshake {
         connection.outlet.value.detach()
     }
 
+    /// Rejects the actions whose answers an ended connection waits for, as "owner ended".
+    func endWaits(of connection: Connection) {
+        guard let session = connection.session else { return }
+        // An answer of this turn was given before the connection ended.
+        outcomes.resolve()
+        session.endConnection(limits.outcomes)
+    }
+
     /// Keeps the session of an ended connection for its client's next one.
     func leave(_ connection: Connection, at now: UInt64) {
         guard let session = connection.takeSession() else { return }
         sessions.leave(session, at: now)
-        // An answer of this turn takes precedence over the rejection "owner ended".
-        outcomes.resolve()
-        session.endConnection(limits.outcomes)
         chronicle.record(
             evicted: sessions.weigh(
                 session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence))

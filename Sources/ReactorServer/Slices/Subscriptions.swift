@@ -22,6 +22,8 @@ final class Subscriptions {
     private var counts = UserCounts()
     /// The deltas of the last turns.
     private let ring: DeltaRing
+    /// The last sequence of earlier runs of the daemon.
+    private let startSequence: UInt64
     /// Subscriptions that wait for the journal, by the questions that were asked for them.
     private var parked: [UInt64: ParkedRequest] = [:]
     private var lastQuestion: UInt64 = 0
@@ -51,6 +53,7 @@ final class Subscriptions {
         tree = recovery.tree
         finder = NodeFinder(tree: recovery.tree)
         ring = recovery.ring
+        startSequence = recovery.tree.turn.sequence
         self.limits = limits
         self.orders = orders
         self.chronicle = chronicle
@@ -189,14 +192,22 @@ extension Subscriptions {
             from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging
         else { return (.snapshot, []) }
         let node = slice.node
-        // A derived value may differ with the same states, after an upgrade of the daemon.
-        if node.sequence <= from.sequence, !node.isDerived { return (.unchanged, []) }
+        if node.sequence <= from.sequence, !mayDiffer(request, node, from.sequence) {
+            return (.unchanged, [])
+        }
         // The deltas of this node do not apply to the state of a former node at the same path.
         guard request.mode == .replica, slice.gapTurn != delivery.turn,
             node.birthSequence <= from.sequence,
             let frames = missedFrames(of: node, after: from.sequence, older)
         else { return (.snapshot, []) }
         return (.deltas, frames)
+    }
+
+    /// Whether a slice may differ from its value at `sequence` although no state of it has changed:
+    /// an upgrade of the daemon may have another rule for a derived value that the slice shows.
+    private func mayDiffer(_ request: Subscribe, _ node: AnyNode, _ sequence: UInt64) -> Bool {
+        if node.isDerived { return true }
+        return sequence <= startSequence && request.mode != .replica && node.showsDerived
     }
 
     /// The snapshot that a subscription with this start needs.

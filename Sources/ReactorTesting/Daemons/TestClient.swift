@@ -35,17 +35,19 @@ public final class TestClient {
     ///
     /// *Throws*: ``ClientError`` if the daemon refuses, or does not answer.
     public func mirror<R: MirrorableReactor>(
-        _ type: R.Type, at path: String = "/"
+        _ type: R.Type, at path: String = "/", missing: MissingFields = .fail
     ) throws(ClientError) -> Mirror<R> {
-        try mirror(R.makeForMirror(), at: path)
+        try mirror(R.makeForMirror(), at: path, missing: missing)
     }
 
     /// Mirrors the reactor at `path`, whose type is that of `reactor`.
     public func mirror<R: Reactor>(
-        _ reactor: R, at path: String = "/"
+        _ reactor: R, at path: String = "/", missing: MissingFields = .fail
     ) throws(ClientError) -> Mirror<R> {
         let hold: NodeHold = try ask { $0.hold(path, then: $1) }
-        return try ask { [port] in $0.mirror(reactor, at: path, port: port, hold, then: $1) }
+        return try ask { [port] in
+            $0.mirror(reactor, at: path, missing: missing, port: port, hold, then: $1)
+        }
     }
 
     /// Mirrors the derived value at `path`, which is of type `type`.
@@ -67,26 +69,28 @@ public final class TestClient {
     ///
     /// *Throws*: as with a `Client`.
     public func lease<R: MirrorableReactor>(
-        _ type: R.Type, at path: String, definesLifecycle: Bool = true
+        _ type: R.Type, at path: String, definesLifecycle: Bool = true,
+        missing: MissingFields = .fail
     ) throws(ClientError) -> Lease<R> {
         let claim = HeldClaim(port)
         let _: Void = try ask {
             claim.set($0.lease(path, definesLifecycle: definesLifecycle, then: $1))
         }
-        return Lease(try mirror(type, at: path), claim)
+        return Lease(try mirror(type, at: path, missing: missing), claim)
     }
 
     /// Sends an action to the node at `path` and returns its outcome.
     ///
     /// *Throws*: ``ClientError`` if the action was not sent: the node or the daemon does not
-    /// exist.
+    /// exist; ``ReactorClient/ClientError/unanswered(_:)`` if the daemon has the action and the
+    /// reactor defers its reply: send such an action with ``perform(_:to:_:then:)``.
     public func dispatch(
         _ action: some WireCodable, to path: String = "/",
         _ conditions: DispatchOptions? = nil
     ) throws(ClientError) -> ActionOutcome {
         let hold: NodeHold = try ask { $0.hold(path, then: $1) }
         let outgoing = OutgoingAction(action, to: hold.node, conditions)
-        return try ask { machine, then in
+        let outcome: ActionOutcome? = try answer { machine, then in
             do throws(ClientError) {
                 try machine.submit(outgoing) { outcome in
                     hold.keep()
@@ -96,6 +100,8 @@ public final class TestClient {
                 then(.failure(error))
             }
         }
+        guard let outcome else { throw withoutOutcome(path) }
+        return outcome
     }
 
     /// Sends an action to the node at `path` and calls `completion` with its outcome once its
@@ -125,15 +131,25 @@ public final class TestClient {
 
     /// Sends an action to the reactor of `mirror` and returns its outcome.
     ///
-    /// *Throws*: ``ClientError`` if the daemon does not answer.
+    /// *Throws*: ``ClientError`` if the daemon does not answer;
+    /// ``ReactorClient/ClientError/unanswered(_:)`` if the reactor defers its reply: send such an
+    /// action with ``perform(_:to:_:then:)``.
     public func dispatch<R: Reactor>(
         _ action: R.Action, to mirror: Mirror<R>
     ) throws(ClientError) -> DispatchOutcome<R.Reply> {
         do {
             return try daemon.run { await mirror.dispatch(action) }
         } catch {
-            throw .unreachable(tried: [])
+            throw withoutOutcome(mirror.path)
         }
+    }
+
+    /// The error for an action to `path` whose outcome needs more than settled work.
+    private func withoutOutcome(_ path: String) -> ClientError {
+        guard machine.phase == .live else { return .unreachable(tried: []) }
+        return .unanswered(
+            "the reactor at \(path) has the action and defers its reply; send it with "
+                + "`perform(_:to:then:)`, whose closure receives the outcome when it comes")
     }
 
     /// Returns the value at `path`; `nil` if nothing exists there.
@@ -162,10 +178,17 @@ public final class TestClient {
     private func ask<Value>(
         _ body: (ClientMachine, @escaping (Result<Value, ClientError>) -> Void) -> Void
     ) throws(ClientError) -> Value {
+        guard let value = try answer(body) else { throw .unreachable(tried: []) }
+        return value
+    }
+
+    /// The answer to a question; nil if none has come when all work is done.
+    private func answer<Value>(
+        _ body: (ClientMachine, @escaping (Result<Value, ClientError>) -> Void) -> Void
+    ) throws(ClientError) -> Value? {
         var answer: Result<Value, ClientError>?
         client.act { machine in body(machine) { answer = $0 } }
         daemon.settle()
-        guard let answer else { throw .unreachable(tried: []) }
-        return try answer.get()
+        return try answer?.get()
     }
 }

@@ -15,10 +15,13 @@ public struct SimulatedTree {
     /// The revision after the transaction.
     public let revision: Revision
     private let model: TreeModel
+    /// The daemon's tree, if it has this revision.
+    private let daemon: Tree?
 
-    init(_ model: TreeModel, _ revision: Revision) {
+    init(_ model: TreeModel, _ revision: Revision, of daemon: Tree) {
         self.model = model
         self.revision = revision
+        self.daemon = daemon.revision == revision ? daemon : nil
     }
 
     /// The state of the reactor of type `type` at `path`; nil if none is there.
@@ -43,6 +46,19 @@ public struct SimulatedTree {
             model[path]?.state(of: type).map { SimulatedChild(path: path, state: $0) }
         }
     }
+
+    /// The owned keys of the reactor at `path`, in the order in which they were taken.
+    ///
+    /// They are known after the last transaction of a turn; nil after the transactions before it.
+    public func owners(at path: String = "/") -> [SimulatedOwner]? { daemon?.owners(at: path) }
+
+    /// The planned actions of the reactor of type `type` at `path`, in the order in which they were
+    /// planned.
+    ///
+    /// They are known after the last transaction of a turn; nil after the transactions before it.
+    public func plans<R: Reactor>(
+        of type: R.Type, at path: String = "/"
+    ) -> [SimulatedPlan<R.Action>]? { daemon?.plans(of: type, at: path) }
 }
 
 /// A child of a collection, with its state.
@@ -156,9 +172,7 @@ final class TreeModel {
     /// Adds a new node with its derived values.
     private func set(_ node: AnyNode, _ bytes: [UInt8], _ ledger: StateLedger) {
         set(node, bytes)
-        for child in node.children.values where child.isDerived {
-            if let entry = ledger.entry(child.number) { set(child, entry.state) }
-        }
+        for (child, state) in ledger.derivedValues(of: node) { set(child, state) }
     }
 
     /// Removes a node and the nodes below it.

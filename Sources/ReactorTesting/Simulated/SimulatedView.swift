@@ -1,7 +1,7 @@
 public import ReactorClient
 public import ReactorCore
 
-/// What one client of a simulation has seen: its mirrors, and the outcomes of its actions.
+/// One client of a simulation: its identity, its mirrors, and the outcomes of its actions.
 ///
 ///     simulation.invariant("a client sees the issues that it opened") { client in
 ///         guard let shown = client.state(of: Tracker.self) else { return true }
@@ -17,12 +17,22 @@ public struct SimulatedView {
     public let client: Int
     private let member: SimulatedMember
     private let model: TreeModel
+    private let daemon: Tree
 
-    init(_ client: Int, _ member: SimulatedMember, _ model: TreeModel) {
+    init(_ client: Int, _ member: SimulatedMember, _ model: TreeModel, of daemon: Tree) {
         self.client = client
         self.member = member
         self.model = model
+        self.daemon = daemon
     }
+
+    /// The number of the client's connection, by which a reactor knows it: `caller.connection`. A
+    /// lost connection keeps its number until the client has the next one; nil before the first.
+    public var connection: UInt64? { member.client.machine.welcome?.connection }
+
+    /// The number of the client's session, which remains when it reconnects: `caller.client`. Nil
+    /// before the first connection.
+    public var session: UInt64? { member.client.machine.welcome?.client }
 
     /// The revision that the client's mirrors show.
     public var revision: Revision { member.client.machine.revision }
@@ -48,6 +58,18 @@ public struct SimulatedView {
             return state.map { SimulatedChild(path: path, state: $0) }
         }
     }
+
+    /// The keys of the reactor at `path` that the client's connection owns in the daemon, in the
+    /// order in which it took them. The client may not know yet.
+    public func ownedKeys(at path: String = "/") -> [WireKey] {
+        daemon.owners(at: path).filter { $0.connection == connection }.map(\.key)
+    }
+
+    /// The planned actions of the reactor of type `type` at `path` in the daemon, in the order in
+    /// which they were planned. The client may not know their cause yet.
+    public func plans<R: Reactor>(
+        of type: R.Type, at path: String = "/"
+    ) -> [SimulatedPlan<R.Action>] { daemon.plans(of: type, at: path) }
 
     /// The outcomes of the client's actions to reactors of type `type`, in the order in which they
     /// arrived.

@@ -167,9 +167,18 @@ extension Simulation {
         to path: String, of type: C.Type, percent: Int,
         _ make: @escaping (inout SeededRandom) -> C.Action?
     ) {
+        traffic(to: path, of: type, percent: percent) { random, _ in make(&random) }
+    }
+
+    /// Makes clients send `percent` percent of the actions to the reactor of type `type` at `path`;
+    /// `make` also receives the client that sends.
+    public func traffic<C: Reactor>(
+        to path: String, of type: C.Type, percent: Int,
+        _ make: @escaping (inout SeededRandom, SimulatedView) -> C.Action?
+    ) {
         setup.traffic.append(
-            .init(path: path, percent: percent, type: ObjectIdentifier(type)) { random, _ in
-                make(&random).map { .action(path: path, bytes: $0.wireBytes()) }
+            .init(path: path, percent: percent, type: ObjectIdentifier(type)) { random, view in
+                make(&random, view).map { .action(path: path, bytes: $0.wireBytes()) }
             })
     }
 
@@ -184,12 +193,28 @@ extension Simulation {
         toChildrenOf pattern: String, of type: C.Type, percent: Int,
         _ make: @escaping (inout SeededRandom, WireKey, C.State) -> C.Action?
     ) {
+        traffic(toChildrenOf: pattern, of: type, percent: percent) { random, _, path, state in
+            make(&random, path.components.last ?? "", state)
+        }
+    }
+
+    /// Makes clients send `percent` percent of the actions to children in the collections that
+    /// match `pattern`; `make` receives the client that sends, and the child's path and state.
+    ///
+    ///     simulation.traffic(toChildrenOf: "/runs", of: Run.self, percent: 40) {
+    ///         random, client, path, run in
+    ///         client.ownedKeys(at: "\(path)").isEmpty ? nil : .finish
+    ///     }
+    public func traffic<C: Reactor>(
+        toChildrenOf pattern: String, of type: C.Type, percent: Int,
+        _ make: @escaping (inout SeededRandom, SimulatedView, SlicePath, C.State) -> C.Action?
+    ) {
         follow(childrenOf: pattern)
         setup.traffic.append(
             .init(path: pattern, percent: percent, type: ObjectIdentifier(type)) { random, view in
                 let children = view.children(of: type, at: pattern)
                 guard let child = children.randomElement(using: &random) else { return .noChild }
-                return make(&random, child.key, child.state).map {
+                return make(&random, view, child.path, child.state).map {
                     .action(path: "\(child.path)", bytes: $0.wireBytes())
                 }
             })
@@ -245,6 +270,8 @@ extension Simulation {
 
     /// Describes the shortest run that fails in the same way.
     private func shortened(_ run: SimulationRun<Root>) -> String {
+        // Fewer steps exercise even less.
+        if run.lacksTraffic { return "" }
         let failure = run.failure
         var shortest: SimulationRun<Root>?
         var shortener = StepShortener(attemptsMax: shorteningRuns) { [setup] steps in

@@ -62,6 +62,9 @@ final class SimulationRun<Root: Reactor> {
     /// Names the condition that was violated first; nil without violations.
     var failure: String? { violations.isEmpty ? nil : brokenClaim ?? "the protocol" }
 
+    /// Whether a demand was not met, and nothing else was violated.
+    var lacksTraffic: Bool { brokenClaim == "enough traffic" }
+
     private func expect(
         _ condition: Bool, _ claim: String, _ text: @autoclosure () -> String
     ) {
@@ -100,7 +103,7 @@ extension SimulationRun {
         of client: Int, _ random: inout SeededRandom,
         _ action: (inout SeededRandom, Root.State) -> Root.Action?
     ) -> SimulatedAction? {
-        let view = SimulatedView(client, members[client], record.model)
+        let view = view(client, members[client])
         let awaitsEffects = random.chance(10)
         var left = Int.random(in: 0..<100, using: &random)
         for traffic in setup.traffic {
@@ -196,6 +199,10 @@ extension SimulationRun {
         return member
     }
 
+    private func view(_ index: Int, _ member: SimulatedMember) -> SimulatedView {
+        SimulatedView(index, member, record.model, of: world.server.tree)
+    }
+
     private func send(_ action: SimulatedAction, _ index: Int) {
         let member = members[action.client]
         member.client.act { [unowned self] machine in
@@ -260,7 +267,7 @@ extension SimulationRun {
             for change in transaction.changes { checkRoot(change) }
             guard !setup.treeConditions.isEmpty else { return }
             let revision = Revision(epoch: batch.epoch, sequence: transaction.sequence)
-            let tree = SimulatedTree(record.model, revision)
+            let tree = SimulatedTree(record.model, revision, of: world.server.tree)
             for condition in setup.treeConditions where !condition.holds(tree) {
                 expect(
                     false, condition.claim,
@@ -299,7 +306,7 @@ extension SimulationRun {
 
     private func check(_ index: Int, _ member: SimulatedMember) {
         if setup.clientConditions.isEmpty { return }
-        let view = SimulatedView(index, member, record.model)
+        let view = view(index, member)
         for condition in setup.clientConditions where !condition.holds(view) {
             expect(
                 false, condition.claim,
@@ -409,7 +416,7 @@ extension SimulationRun {
         let tally = tallies[demand.path] ?? SimulationCounts()
         let isMet = tally.sent >= demand.sentMin && tally.applied >= demand.appliedMin
         expect(
-            isMet, "enough is exercised",
+            isMet, "enough traffic",
             "too little was exercised at \(demand.path): \(tally.sent) actions were sent, of "
                 + "\(demand.sentMin) demanded, and \(tally.applied) applied, of "
                 + "\(demand.appliedMin); \(tally.rejected) were rejected, and \(tally.unsent) "

@@ -96,6 +96,12 @@ final class StateLedger {
     /// A node and its encoded state after the last delta read.
     func entry(_ number: UInt32) -> (node: AnyNode, state: [UInt8])? { entries[number] }
 
+    /// The derived values that `node` declares, and their states; also of a node that a later delta
+    /// has removed, which has no children any more.
+    func derivedValues(of node: AnyNode) -> [(node: AnyNode, state: [UInt8])] {
+        entries.values.filter { $0.node.isDerived && $0.node.parent === node }
+    }
+
     /// Returns the findings since the last call.
     func takeFindings() -> [String] {
         defer { findings = [] }

@@ -107,7 +107,8 @@ enum Plan {
             rooms: [
                 "ReactorDaemon", "ReactorCore", "ReactorLoop", "ReactorThreads", "StockReactors",
             ],
-            products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin"],
+            products: ["ArgumentParser", "Logging"],
+            system: ["FoundationEssentials", "Glibc", "Darwin"],
             tests: ["ReactorDaemonTests", "ExamplesTests"]),
         // Argument parsing and little more.
         Room("reactord", floor: 6, rooms: ["ReactorDaemonCommand"], tests: ["ReactorDaemonTests"]),

@@ -16,6 +16,7 @@ enum Snippets {
             "Tests/ReactorFoundationTests/ReactorFoundationGuideTests.swift"
         ],
         "Sources/ReactorTesting/ReactorTesting.docc/TestingAnApplication.md": [
+            "Tests/ReactorTestingTests/SimulatedSenderTests.swift",
             "Tests/ReactorTestingTests/TrackerSimulationTests.swift",
             "Tests/ReactorTestingTests/GuideTests.swift",
         ],
@@ -32,6 +33,7 @@ enum Snippets {
         article("State"): [guide("StateGuideTests")],
         article("Composition"): [
             guide("CompositionGuideTests"), guide("CompositionKeysGuideTests"),
+            guide("CompositionPlacesGuideTests"),
             guide("CompositionDerivedGuideTests"),
         ],
         article("Ownership"): [guide("OwnershipGuideTests")],

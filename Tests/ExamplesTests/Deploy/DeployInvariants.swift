@@ -6,6 +6,13 @@ import ReactorTesting
 /// What must always hold in a coordinator, over all its reactors together.
 enum DeployInvariants {
     static func add(to simulation: Simulation<Coordinator>) {
+        addQueue(to: simulation)
+        addRuns(to: simulation)
+        addClients(to: simulation)
+    }
+
+    /// The queue and the numbers agree with the projects and their runs.
+    private static func addQueue(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofTree: "the limit at the last start permits what runs") { tree in
             guard let queue = tree.state(of: Coordinator.self), let last = queue.running.last
             else { return true }
@@ -29,8 +36,35 @@ enum DeployInvariants {
                     }
             }
         }
+        simulation.invariant(ofTree: "the statistics count the projects and their runs") { tree in
+            var counted = DeployStats()
+            for project in tree.children(of: Project.self, at: "/projects") {
+                var stats = RunStats()
+                let runs = tree.children(of: Run.self, at: "\(project.path)/runs")
+                for run in runs { stats.add(run.state.phase) }
+                counted.add(stats)
+                let shown = tree.value(of: RunStats.self, at: "\(project.path)/stats")
+                if shown != stats { return false }
+            }
+            return tree.value(of: DeployStats.self, at: "/stats") == counted
+        }
+    }
+
+    /// Runs and workers belong together.
+    private static func addRuns(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofTree: "a run has a worker exactly while it runs") { tree in
             tree.runs.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
+        }
+        simulation.invariant(ofTree: "a worker owns its run, and its time is limited") { tree in
+            tree.runs.allSatisfy { run in
+                guard let owners = tree.owners(at: "\(run.path)"),
+                    let plans = tree.plans(of: Run.self, at: "\(run.path)")
+                else { return true }
+                let worker = run.state.worker
+                return owners.map(\.connection) == (worker.map { [$0.connection] } ?? [])
+                    && plans.contains { $0.action == .expire } == (worker != nil)
+                    && plans.contains { $0.action == .retry } == (run.state.phase == .pausing)
+            }
         }
         simulation.invariant(ofTree: "an idle worker is a connected one, and is listed once") {
             tree in
@@ -42,6 +76,10 @@ enum DeployInvariants {
         simulation.invariant(ofTree: "a run that has ended does not go on") { tree in
             tree.runs.allSatisfy { !$0.state.phase.isEnd || !$0.state.log.isEmpty }
         }
+    }
+
+    /// What clients see agrees with the outcomes of their actions.
+    private static func addClients(to simulation: Simulation<Coordinator>) {
         simulation.invariant(ofClients: "two builds never get the same number") { client in
             let built = client.outcomes(of: Project.self).compactMap { sent -> String? in
                 guard sent.path != DeploySimulation.removedPath, let number = sent.reply?.number

@@ -49,6 +49,8 @@ struct DeployProgramTests {
         #expect(await bob.says("performs web/1"))
         _ = try directory.write("", to: "gate")
         #expect(await dashboard.says("  1 succeeded\n"))
+        #expect(
+            await dashboard.says("1 projects, 0 pausing, 1 succeeded, 0 failed, 0 cancelled\n"))
         #expect(dashboard.isRunning)
     }
 
@@ -103,6 +105,8 @@ struct DeployProgramTests {
         let built = try await reactorctl("dispatch", "/projects/web", #"{"build":{}}"#)
         #expect(built.output.contains(#""reply":{"number":1}"#))
         #expect(try await reactorctl("get", "/projects/web/runs/1/phase").output == "\"waiting\"\n")
+        #expect(try await reactorctl("get", "/projects/web/stats/waiting").output == "1\n")
+        #expect(try await reactorctl("get", "/stats/runs/waiting").output == "1\n")
         #expect(try await reactorctl("get", "/waiting").output.contains(#""project":"web""#))
         let forbidden = try await reactorctl(
             "dispatch", "/projects/web/runs/1", #"{"expire":{}}"#)

@@ -6,8 +6,8 @@ import Testing
 /// The whole application in one simulation: projects and runs that come and go, workers that die,
 /// restarts, timers.
 enum DeploySimulation {
-    /// Sets the traffic of workers and clients below the root. Each client is a worker too; the
-    /// reports of other clients than the run's worker are refused.
+    /// Sets the traffic of workers and clients below the root. Each client is a worker too; most
+    /// reports come from the run's worker, and those of other clients are refused.
     static func addTraffic<Root: Reactor>(to simulation: Simulation<Root>) {
         simulation.traffic(to: "/workers", of: Workers.self, percent: 25) { random in
             .next(name: "worker \(Int.random(in: 0...9, using: &random))")
@@ -23,9 +23,11 @@ enum DeploySimulation {
             return .configure(settings)
         }
         simulation.traffic(toChildrenOf: "/projects/*/runs", of: Run.self, percent: 35) {
-            random, _, run in
+            random, client, path, run in
             if random.chance(10) { return .cancel }
-            return run.phase == .running ? .finish(succeeded: random.chance(80)) : nil
+            guard run.phase == .running else { return nil }
+            let isMine = !client.ownedKeys(at: "\(path)").isEmpty
+            return isMine || random.chance(20) ? .finish(succeeded: random.chance(80)) : nil
         }
     }
 
@@ -83,7 +85,7 @@ struct DeploySimulationTests {
             orphans = tree.orphans
             return true
         }
-        simulation.run(steps: 150) { random in DeploySimulation.rootAction(&random) }
+        simulation.run(steps: 250) { random in DeploySimulation.rootAction(&random) }
         #expect(orphans == [], "seed \(seed)")
     }
 }

@@ -46,7 +46,9 @@ struct RunTests {
             run.worker = nil
             run.log = ["its time was over"]
         }
-        store.advance(by: limits.retryPause)
+        // The pause is drawn between its least length and half as much again.
+        store.advance(by: limits.retryPause - .nanoseconds(1))
+        store.advance(by: limits.retryPause / 2 + .nanoseconds(1))
         store.receive(follower: .retry) { $0.phase = .waiting }
         store.finish()
     }

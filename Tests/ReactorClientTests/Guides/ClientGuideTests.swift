@@ -30,6 +30,15 @@ private enum Programs {
         if case .differing(let difference) = counter.phase { log("\(difference)") }
     }
 
+    static func observe(
+        _ counter: Mirror<Counter>, _ other: Mirror<Counter>, over client: Client
+    ) async {
+        await rerunningOnChange {
+            let difference = client.read(counter, other) { $0.count - $1.count }
+            show(difference)
+        }
+    }
+
     static func shape(_ client: Client) async throws {
         let count = try await client.mirror(value: Int64.self, at: "/visits/count")
         show(count.value)

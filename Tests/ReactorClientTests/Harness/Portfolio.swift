@@ -206,7 +206,7 @@ extension Rig {
 
 extension Rig.Joined {
     /// The collection at `path`, or the error, once it is known.
-    func collect<Key: KeyedKey, R: Reactor>(
+    func collect<Key: ChildKey, R: Reactor>(
         at path: String = "/projects/build/runs", selecting selection: Selection? = nil,
         _ rig: Rig
     ) throws -> Result<MirrorCollection<Key, R>, ClientError> {

@@ -11,6 +11,7 @@ private struct Planner {
     enum Action: Equatable, Sendable {
         case wake(name: String, milliseconds: Int, catchUp: CatchUp)
         case tick(name: String, milliseconds: Int, catchUp: CatchUp)
+        case begin(name: String, first: Int, every: Int)
         case drop(name: String)
         case rang(name: String)
         case charge(name: String, amount: Int)
@@ -36,6 +37,10 @@ private struct Planner {
         case .tick(let name, let milliseconds, let catchUp):
             Mutations.none.scheduling(
                 name, every: .milliseconds(milliseconds), catchUp: catchUp,
+                Action.rang(name: name))
+        case .begin(let name, let first, let period):
+            Mutations.none.scheduling(
+                name, every: .milliseconds(period), first: .milliseconds(first),
                 Action.rang(name: name))
         case .drop(let name): Mutations.none.dropping(name)
         case .rang(let name): [.noted(name)]
@@ -141,6 +146,34 @@ struct DurableTaskTests {
         second.world.time = 600
         await second.run()
         #expect(try notes(second).count == 2 + count)
+    }
+
+    @Test("a repeated action has its own first time, also after a restart, and then its period")
+    func firstTime() async throws {
+        let first = try bench()
+        _ = try first.send(Planner.Action.begin(name: "t", first: 450, every: 100))
+        #expect(first.promised == ["t#1 at 450"])
+        let second = try bench(at: 400, after: first)
+        #expect(second.promised == ["t#1 at 450"])
+        second.world.time = 450
+        await second.run()
+        #expect(try notes(second) == ["t"])
+        #expect(second.promised == ["t#1 at 550"])
+        second.world.time = 550
+        await second.run()
+        #expect(try notes(second) == ["t", "t"])
+        #expect(second.promised == ["t#1 at 650"])
+        #expect(second.world.waits == [.milliseconds(50), .milliseconds(100)])
+    }
+
+    @Test("a repeated action can begin at once")
+    func firstAtOnce() async throws {
+        let bench = try bench()
+        _ = try bench.send(Planner.Action.begin(name: "t", first: 0, every: 300))
+        #expect(bench.promised == ["t#1 at 0"])
+        await bench.run()
+        #expect(try notes(bench) == ["t"])
+        #expect(bench.promised == ["t#1 at 300"])
     }
 
     @Test("J67: a clock set back ten years delays no planned action beyond its interval")

@@ -23,7 +23,7 @@ struct TaskRunnerTests {
         /// Plans an action in the current transaction, and records the plan.
         func plan(_ name: String) {
             runner.request(
-                .timer(name: name, span: .seconds(5), isPeriodic: false, .once, WireEmbedded(1)),
+                .timer(name: name, span: .seconds(5), period: nil, .once, WireEmbedded(1)),
                 of: node)
             settle()
         }

@@ -1,7 +1,15 @@
-import ReactorCore
+public import ReactorCore
 import Testing
 
 // The code of the guide on state, line for line.
+
+@WireCodable
+@MemberwiseInit
+public struct Entry: Equatable, Sendable {
+    public var text: String
+    public var author: String?
+    public var isRead = false
+}
 
 @Reactor
 struct Wall {
@@ -87,6 +95,13 @@ struct StateGuideTests {
         try store.dispatch(.unpin("a"))
         #expect(shown == [0, 1, 0])
         withExtendedLifetime(token) {}
+    }
+
+    @Test("a record is made of its fields, and is read back")
+    func record() throws {
+        let entry = Entry(text: "buy tea")
+        #expect(entry.author == nil && !entry.isRead)
+        #expect(try Entry(wireBytes: entry.wireBytes()) == entry)
     }
 
     @Test("F60: a load is first loading, then loaded or failed")

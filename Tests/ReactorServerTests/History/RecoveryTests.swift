@@ -314,7 +314,7 @@ struct RecoveryTests {
         restarted.turn()
         let log = try OutcomeLog(again.frames())
         #expect(log[1] == .applied(sequence: 1, reply: nil, ownerEnded: true))
-        #expect(log[2]?.code == "ownerEnded" || log[2]?.code == "OWNER_ENDED")
+        #expect(log[2]?.code == "OWNER_ENDED")
         // No other connection may have the number of an earlier one.
         #expect(restarted.server.highestConnection > harness.server.highestConnection)
         let third = try harness.restarted(rows: harness.rows + restarted.rows)

@@ -5,6 +5,38 @@ import Testing
 
 @testable import ReactorServer
 
+/// Refuses all that wait when one of their connections ends.
+@Reactor
+private struct Waiters {
+    enum Action { case wait }
+    enum Mutation {
+        case waits(ReplyTicket)
+        case emptied
+    }
+    struct State { var tickets: [ReplyTicket] = [] }
+
+    func mutate(
+        action: Action, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        context.own("wait")
+        return [.waits(context.deferReply())]
+    }
+
+    func connectionEnded(
+        _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        for ticket in state.tickets { context.refuse(ticket, Rejection("gone", "it is over")) }
+        return [.emptied]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .waits(let ticket): state.tickets.append(ticket)
+        case .emptied: state.tickets = []
+        }
+    }
+}
+
 /// Clients that reconnect, and the outcomes that the server keeps for them.
 struct SessionTests {
     private let harness = ServerHarness()
@@ -59,6 +91,27 @@ struct SessionTests {
         harness.turn()
         let log = try OutcomeLog(second.frames())
         #expect(log.outcomes[1]?.map(\.code) == ["OWNER_ENDED"])
+    }
+
+    @Test("the end of a connection ends its waits as OWNER_ENDED, whatever the reactor answers")
+    func refusedByOwner() throws {
+        let harness = ServerHarness(Tree(Waiters(), epoch: 7))
+        let (first, second) = (harness.client(), harness.client())
+        let session = try #require(first.frames(.welcome).first).decode(Welcome.self).session
+        for client in [first, second] {
+            client.open("/", as: 0)
+            client.dispatch(Waiters.Action.wait)
+        }
+        harness.turn()
+        _ = (first.frames(), second.frames())
+        first.disconnect()
+        harness.turn()
+        // The same decision may answer the waits of other connections.
+        #expect(try OutcomeLog(second.frames())[1]?.code == "gone")
+        let again = harness.client(session: session)
+        again.dispatch(Waiters.Action.wait, ordinal: 1)
+        harness.turn()
+        #expect(try OutcomeLog(again.frames()).outcomes[1]?.map(\.code) == ["OWNER_ENDED"])
     }
 
     @Test("an answer given in the turn in which its connection ended is valid")

@@ -4,11 +4,16 @@ import Testing
 
 @testable import ReactorServer
 
-/// Sums its tallies.
+/// Sums its tallies, by a rule that an upgrade may change.
 @Reactor
 private struct Board {
     @Children var tallies = { (_: Int) in Tally() }
-    @Derived var sum = Derivation.sum(over: \Board.$tallies) { $0.count }
+    /// The sum.
+    @Derived var sum: Derivation<Int>
+
+    init(weight: Int = 1) {
+        sum = Derivation.sum(over: \Board.$tallies) { $0.count * weight }
+    }
 
     enum Action { case open(Int) }
     struct State {}
@@ -87,6 +92,57 @@ struct DerivedSliceTests {
             .map { try $0.decode(Subscribed.self).start }
         #expect(starts == [.snapshot, .unchanged])
         #expect(frames.count { $0.kind == .value } == 1)
+    }
+
+    @Test("a new rule shows its value at once to a client that follows the parent's value")
+    func upgrade() throws {
+        let (harness, client) = try board()
+        client.add(4, to: 1)
+        harness.turn()
+        let last = harness.server.tree.revision
+        let recovery = Recovery(of: Tree(Board(weight: 10), epoch: 0), limits: ServerLimits())
+        for batch in harness.rows { try recovery.replay(batch) }
+        let again = ServerHarness(
+            try recovery.finish(epoch: 7, sequence: last.sequence), secretsFrom: 5_000)
+        func starts(from revision: Revision) throws -> [Subscribed.Start] {
+            let reader = again.client()
+            reader.subscribe("/", .value, from: revision)
+            reader.subscribe("/", .replica, from: revision)
+            reader.subscribe("/tallies", .value, from: revision)
+            again.turn()
+            let frames = reader.frames()
+            let values = frames.filter { $0.kind == .value }
+            for value in values {
+                #expect(try value.decode(WireValue.self)["sum"] == 40)
+            }
+            return try frames.filter { $0.kind == .subscribed }
+                .map { try $0.decode(Subscribed.self).start }
+        }
+        #expect(try starts(from: last) == [.snapshot, .unchanged, .unchanged])
+        // A client that has seen a revision of this run has seen the value of today's rule.
+        let writer = again.client()
+        writer.open("/tallies/2", as: 1)
+        writer.add(0, to: 1)
+        again.turn()
+        #expect(again.server.tree.revision.sequence == last.sequence + 1)
+        #expect(
+            try starts(from: again.server.tree.revision) == [.unchanged, .unchanged, .unchanged])
+    }
+
+    @Test("a description of the reactor has the types of its derived values")
+    func described() throws {
+        let source = AnswerSource(tree: Tree(Board(), epoch: 1))
+        let name = try source.name(.description, "/")
+        let encoding = source.capture(name, try source.locate(name)).encode()
+        let description = try NodeDescription(wireBytes: encoding.bytes)
+        #expect(description.children == ["sum", "tallies"])
+        #expect(
+            description.derived == [
+                DerivedDescription(name: "sum", doc: "The sum.", value: Int.wireSchema)
+            ])
+        let collection = try source.name(.description, "/tallies")
+        let other = source.capture(collection, try source.locate(collection)).encode()
+        #expect(try NodeDescription(wireBytes: other.bytes).derived.isEmpty)
     }
 
     @Test("the journal has the children's deltas alone, and a restart computes the value")

@@ -8,6 +8,8 @@ public import ReactorCore
 ///     /workers                 the connected workers
 ///     /projects/web            a project
 ///     /projects/web/runs/7     a run
+///     /projects/web/stats      its runs in numbers
+///     /stats                   all projects and runs in numbers
 ///
 /// A run waits in the queue until the limit has room and a worker asks for work. Each start is a
 /// separate transaction, which `assign` decides.
@@ -22,6 +24,9 @@ public struct Coordinator {
     @Child public var workers = Workers()
     /// The projects by their names: `/projects/web`.
     @Children public var projects: (String) -> Project
+    /// The projects and the runs in numbers: `/stats`.
+    @Derived public var stats = Derivation(
+        DeployStats.self, over: \Coordinator.$projects, parts: \Project.$stats)
     let hooks: Hooks
 
     /// Creates a coordinator that reaches the outside through `hooks`.

@@ -9,6 +9,8 @@ public struct Project {
 
     /// The runs by their numbers: `/projects/web/runs/7`.
     @Children public var runs: (Int) -> Run
+    /// The kept runs by what they do: `/projects/web/stats`.
+    @Derived public var stats = Derivation(RunStats.self, over: \Project.$runs) { $0.phase }
     private let name: String
 
     /// Creates a project; a mirror needs neither a name nor hooks.
@@ -81,9 +83,7 @@ public struct Project {
             context.reply(Reply(number: state.lastNumber + 1))
             return opening(because: reason, state)
         case .nightly:
-            let mutations =
-                state.settings.value.isPaused ? .none : opening(because: "nightly", state)
-            return planning(state.settings.value, mutations, context)
+            return state.settings.value.isPaused ? .none : opening(because: "nightly", state)
         case .configure(let settings):
             try settings.check()
             return planning(settings, [.configured(settings, context.cause)], context)
@@ -109,14 +109,15 @@ public struct Project {
         return mutations.removing($runs, ended)
     }
 
-    /// Adds the plan of the next nightly run, or removes it.
+    /// Adds the plan of the nightly runs, or removes it.
     private func planning(
         _ settings: ProjectSettings?, _ mutations: Mutations<Mutation>,
         _ context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         guard let time = settings?.nightly else { return mutations.dropping(Self.nightlyPlan) }
         return mutations.scheduling(
-            Self.nightlyPlan, after: time.delay(after: context.now), Action.nightly)
+            Self.nightlyPlan, every: .seconds(TimeOfDay.minutesADay * 60),
+            first: time.delay(after: context.now), Action.nightly)
     }
 
     @Reacts(to: \Project.$runs)

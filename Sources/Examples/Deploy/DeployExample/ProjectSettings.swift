@@ -31,15 +31,13 @@ public struct ProjectSettings: Equatable, Sendable {
 
 /// A time of day in UTC.
 @WireCodable
+@MemberwiseInit
 public struct TimeOfDay: Hashable, Sendable {
     /// Number of minutes in a day.
     public static let minutesADay = 1_440
 
     /// Minutes since midnight.
     public var minute: Int
-
-    /// A time `minute` minutes after midnight.
-    public init(minute: Int) { self.minute = minute }
 
     /// The time from `now` to the next time of this kind: more than zero, and at most a day.
     func delay(after now: WallTime) -> Duration {

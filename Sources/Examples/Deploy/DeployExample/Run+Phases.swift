@@ -69,9 +69,16 @@ extension Run {
         [.ended(phase: .failed, text: text)]
     }
 
-    func loss(of state: State, _ text: String) -> Mutations<Mutation> {
+    /// Lets the run wait again after a pause, or fails it after too many attempts.
+    ///
+    /// The pause is up to half as long again, so that runs that lost the same worker do not all
+    /// come back at the same moment.
+    func loss(
+        of state: State, _ text: String, _ context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
         guard state.attempt < state.limits.attemptsMax else { return failure(text) }
-        return Mutations(.paused(text))
-            .scheduling(Self.retryPlan, after: state.limits.retryPause, Action.retry)
+        var random = context.random
+        let pause = state.limits.retryPause * Double.random(in: 1...1.5, using: &random)
+        return Mutations(.paused(text)).scheduling(Self.retryPlan, after: pause, Action.retry)
     }
 }

@@ -93,7 +93,7 @@ public struct Run {
             return leaving(state, context, hasSucceeded ? success(state) : failure("exit"))
         case .expire:
             guard state.phase == .running else { throw state.refusal(of: "expire") }
-            return leaving(state, context, loss(of: state, "its time was over"))
+            return leaving(state, context, loss(of: state, "its time was over", context))
         case .retry:
             guard state.phase == .pausing else { throw state.refusal(of: "retry") }
             return [.queued]
@@ -107,7 +107,8 @@ public struct Run {
     public func connectionEnded(
         _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
-        loss(of: state, "worker \(state.worker?.name ?? "") has gone").dropping(Self.timeoutPlan)
+        loss(of: state, "worker \(state.worker?.name ?? "") has gone", context)
+            .dropping(Self.timeoutPlan)
     }
 
     public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {

@@ -14,7 +14,7 @@ public struct Settings {
         case attemptsMax(Int)
         /// Sets the time after which a worker counts as lost.
         case timeout(Duration)
-        /// Sets the pause before a run that lost its worker waits again.
+        /// Sets the least pause before a run that lost its worker waits again.
         case retryPause(Duration)
     }
 
@@ -27,7 +27,8 @@ public struct Settings {
         public var attemptsMax = 3
         /// Time after which a worker that has not finished counts as lost.
         public var timeout: Duration = Duration.seconds(600)
-        /// Pause before a run that lost its worker waits again.
+        /// Least pause before a run that lost its worker waits again; the longest is half as long
+        /// again.
         public var retryPause: Duration = Duration.seconds(5)
 
         /// Creates the initial settings.

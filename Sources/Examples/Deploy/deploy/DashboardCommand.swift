@@ -20,16 +20,18 @@ struct DashboardCommand: AsyncParsableCommand {
         let coordinator = try await client.mirror(Coordinator.self, at: "/")
         let settings = try await client.mirror(Coordinator.settingsPath)
         let workers = try await client.mirror(Coordinator.workersPath)
-        var newest: CollectionView<Int, Run>?
+        let stats = try await client.mirror(\.$stats, of: ReactorPath(Coordinator.self))
+        var newest: MirrorCollection<Int, Run>?
         if let project {
             _ = try await connection.project(project)
-            let runs = try await client.collection(\.$runs, of: Coordinator.path(of: project))
-            newest = runs.first(Self.shownRunsMax) { $0.key > $1.key }
+            newest = try await client.collection(
+                \.$runs, of: Coordinator.path(of: project), order: .field(isDescending: true),
+                first: Self.shownRunsMax)
         }
         await rerunningOnChange {
             let dashboard = Dashboard(
                 queue: coordinator.state, runsMax: settings.runsMax, workers: workers.state,
-                runs: newest?.elements ?? [])
+                stats: stats.state, runs: newest.map { Array($0.states) } ?? [])
             StandardOutput.write(dashboard.text)
         }
     }
@@ -41,6 +43,8 @@ struct Dashboard {
     /// Maximum number of runs at the same time.
     let runsMax: Int
     let workers: Workers.State
+    let stats: DeployStats
+    /// The shown runs, the newest first.
     let runs: [KeyedState<Int, Run.State>]
 
     /// The lines, with an empty one at the end.
@@ -48,12 +52,16 @@ struct Dashboard {
         let head =
             "\(queue.running.count) of \(runsMax) running, \(queue.waiting.count) waiting, "
             + "\(workers.idle.count) of \(workers.names.count) workers idle"
+        let runs = stats.runs
+        let ended =
+            "\(stats.projects) projects, \(runs.pausing) pausing, \(runs.succeeded) succeeded, "
+            + "\(runs.failed) failed, \(runs.cancelled) cancelled"
         let list =
             queue.running.map { "  running \($0)" } + queue.waiting.map { "  waiting \($0)" }
-        let detail = runs.map { run in
+        let detail = self.runs.map { run in
             "  \(run.key) \(run.phase)\(run.worker.map { " by \($0.name)" } ?? "")"
         }
-        return ([head] + list + detail + queue.notes.suffix(3).map { "  note: \($0)" })
+        return ([head, ended] + list + detail + queue.notes.suffix(3).map { "  note: \($0)" })
             .joined(separator: "\n") + "\n"
     }
 }

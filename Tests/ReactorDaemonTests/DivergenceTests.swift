@@ -171,6 +171,8 @@ struct DivergenceTests {
         }
         let rows = try rowCount()
         let idle = try await start()
+        // Before it serves clients, a signal ends the start without a row.
+        #expect(try await idle("get", "/count").output == "3\n")
         #expect(await idle.daemon.stop() == .exited(0))
         // The row of the start.
         let added = try texts(after: rows)
@@ -232,6 +234,7 @@ struct DivergenceTests {
         #expect(doctor.output.contains("unverified: \(text)"), "\(doctor.output)")
         #expect(try HistoryDoctor(of: home.path("data")).lines.contains("unverified: \(text)"))
         let next = try await start()
+        #expect(try await next("get", "/count").output == "1\n")
         #expect(await next.daemon.stop() == .exited(0))
         #expect(next.daemon.log.contains("replayed rows are unverified"), "\(next.daemon.log)")
         #expect(next.daemon.log.contains("1 row, of sequence 1"), "\(next.daemon.log)")

@@ -97,10 +97,16 @@ struct JournalDoctorTests {
         let rig = try rigWithSnapshots()
         let rows = try rig.rows()
         rig.release()
-        let first = try #require(rows.first), last = try #require(rows.last)
+        let first = try #require(rows.first)
+        let last = try #require(rows.last)
         let all = JournalRig(in: rig.home, name: "all")
         let copy = try JournalDoctor(at: rig.path).copy(until: .time(last.time), into: all.path)
         #expect(copy?.end == last.position && copy?.snapshot == 15)
+        let part = JournalRig(in: rig.home, name: "part")
+        let middle = rows[9].time
+        let end = rows.prefix { $0.time <= middle }.last
+        let half = try JournalDoctor(at: rig.path).copy(until: .time(middle), into: part.path)
+        #expect(half?.end == end?.position)
         let none = JournalRig(in: rig.home, name: "none")
         let early = JournalLimit.time(first.time - 1)
         #expect(try JournalDoctor(at: rig.path).copy(until: early, into: none.path) == nil)

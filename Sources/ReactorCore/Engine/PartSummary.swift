@@ -1,7 +1,7 @@
 /// A value that sums up the parts of children, and for which the value alone is not enough to take
 /// a part back.
 ///
-/// *Place*: a ``SummaryRun`` has one, and tells it each part that comes and goes.
+/// *Place*: a ``SummaryRun`` adds the parts of new children, and removes those of gone ones.
 protocol PartSummary<Part> {
     associatedtype Part: Equatable
     associatedtype Value
@@ -126,7 +126,7 @@ struct ExtremePart<Part: Equatable>: PartSummary {
 
 /// A value that a summary computes from the parts of a collection's children.
 ///
-/// *Invariant*: the summary has been told exactly the ``parts``.
+/// *Invariant*: the summary includes exactly the ``parts``.
 final class SummaryRun<Summary: PartSummary>: DerivationRun<Summary.Value> {
     private let collection: AnyNode
     private let empty: Summary

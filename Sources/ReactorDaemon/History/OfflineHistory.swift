@@ -64,9 +64,11 @@ package struct OfflineHistory {
             let directory = try PastTree.reading { () throws(JournalError) in
                 try DataDirectory(examining: path)
             }
+            var target: Revision?
+            if let text { target = try PastTree.revision(text, directory) }
             return try PastTree(
-                root, in: directory, at: try text.map { (text) throws(PastError) in try PastTree.revision(text, directory) }, limits: limits,
-                dropped: config.dropped, surveys: surveys)
+                root, in: directory, at: target, limits: limits, dropped: config.dropped,
+                surveys: surveys)
         } catch {
             throw error.daemonError
         }

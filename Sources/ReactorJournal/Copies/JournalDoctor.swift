@@ -209,7 +209,7 @@ package enum JournalLimit: Equatable, Sendable {
     case end
     /// The last row that ends at this sequence of an epoch, or before it.
     case sequence(epoch: UInt64, UInt64)
-    /// The last row before the first one that is later than this time, in milliseconds since 1970.
+    /// The last row before the first row that is later than this time, in milliseconds since 1970.
     case time(Int64)
 
     /// Whether a copy may start at `position`.

@@ -63,7 +63,9 @@ final class SimulationRun<Root: Reactor> {
     var failure: String? { violations.isEmpty ? nil : brokenClaim ?? "the protocol" }
 
     /// Whether a demand was not met, and nothing else was violated.
-    var lacksTraffic: Bool { brokenClaim == "enough traffic" }
+    var lacksTraffic: Bool { brokenClaim == Self.trafficClaim }
+
+    private static var trafficClaim: String { "enough traffic" }
 
     private func expect(
         _ condition: Bool, _ claim: String, _ text: @autoclosure () -> String
@@ -416,7 +418,7 @@ extension SimulationRun {
         let tally = tallies[demand.path] ?? SimulationCounts()
         let isMet = tally.sent >= demand.sentMin && tally.applied >= demand.appliedMin
         expect(
-            isMet, "enough traffic",
+            isMet, Self.trafficClaim,
             "too little was exercised at \(demand.path): \(tally.sent) actions were sent, of "
                 + "\(demand.sentMin) demanded, and \(tally.applied) applied, of "
                 + "\(demand.appliedMin); \(tally.rejected) were rejected, and \(tally.unsent) "

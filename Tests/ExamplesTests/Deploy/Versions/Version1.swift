@@ -57,7 +57,7 @@ enum V1 {
         }
         struct State: Equatable, Sendable {
             var script = "true"
-            var owner = "nobody"
+            var owner = ""
             var last = 0
         }
 

@@ -24,23 +24,7 @@ enum V2 {
         }
     }
 
-    @Reactor
-    struct Settings {
-        enum Action: Equatable, Sendable {
-            case timeout(Int)
-        }
-
-        struct State: Equatable, Sendable {
-            /// In minutes.
-            var timeout = 10
-        }
-
-        func reduce(state: inout State, mutation: Action) {
-            switch mutation {
-            case .timeout(let time): state.timeout = time
-            }
-        }
-    }
+    typealias Settings = V1.Settings
 
     @Reactor
     struct Project {
@@ -57,7 +41,7 @@ enum V2 {
         }
         struct State: Equatable, Sendable {
             @WireAlias("script") var command = "true"
-            var owner = "nobody"
+            var owner = ""
             var last = 0
         }
 

@@ -54,46 +54,5 @@ enum V4 {
         }
     }
 
-    @Reactor
-    struct Project {
-        @Children var runs = { (_: Int) in VersionedRun() }
-
-        enum Action: Equatable, Sendable {
-            case configure(String)
-            case build
-            case pause
-            @WireInternal case nightly
-        }
-        enum Mutation: Equatable, Sendable {
-            case configured(String)
-            case opened(number: Int)
-            case paused
-        }
-        @WireRemoved("owner")
-        struct State: Equatable, Sendable {
-            @WireAlias("script") var command = "true"
-            var last = 0
-            var isPaused = false
-        }
-
-        func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
-            switch action {
-            case .configure(let command):
-                return Mutations(.configured(command))
-                    .scheduling("nightly", after: .seconds(864_000_000), Action.nightly)
-            case .build, .nightly:
-                let number = state.last + 1
-                return Mutations(.opened(number: number)).creating($runs, number)
-            case .pause: return [.paused]
-            }
-        }
-
-        func reduce(state: inout State, mutation: Mutation) {
-            switch mutation {
-            case .configured(let command): state.command = command
-            case .opened(let number): state.last = number
-            case .paused: state.isPaused = true
-            }
-        }
-    }
+    typealias Project = V3.Project
 }

@@ -24,35 +24,7 @@ enum V5 {
         }
     }
 
-    @Reactor
-    struct Settings {
-        enum Action: Equatable, Sendable {
-            static var wireVersion: Int { 2 }
-
-            static var wireMigrations: WireMigrations {
-                .from(1) { try $0.convert("timeout") { (minutes: Int) in minutes * 60 } }
-            }
-
-            case timeout(Int)
-        }
-
-        struct State: Equatable, Sendable {
-            static var wireVersion: Int { 2 }
-
-            static var wireMigrations: WireMigrations {
-                .from(1) { try $0.convert("timeout") { (minutes: Int) in minutes * 60 } }
-            }
-
-            /// In seconds.
-            var timeout = 600
-        }
-
-        func reduce(state: inout State, mutation: Action) {
-            switch mutation {
-            case .timeout(let time): state.timeout = time
-            }
-        }
-    }
+    typealias Settings = V4.Settings
 
     @Reactor
     struct Project {

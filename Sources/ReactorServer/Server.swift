@@ -345,8 +345,8 @@ extension Server {
     }
 
     /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
-    /// second. `isLate` is true
-    /// if the process was stopped for some time, so that input of that time is not read yet.
+    /// second. `isLate` is true if the process was stopped for some time, so that input of that
+    /// time is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -492,9 +492,8 @@ extension Server {
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 
-    /// A last batch for a server that runs no further action: a probe of every state that changed
-    /// since it was last probed, with its sums. Returns nil if there is none, or changes are in no
-    /// batch.
+    /// A last batch for a server that runs no further action: a probe with sums of every state that
+    /// changed since its last one; nil if there is none, or changes are in no batch.
     ///
     /// *Cost*: encodes these states.
     package func lastProbe() -> Batch? { chronicle.makeLastProbe(of: delivery.turn) }

@@ -75,7 +75,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
             environment: ProcessEnvironment.environment, uid: geteuid(),
-            logger: DaemonOutput<Program>.logger(settings.logLevel),
+            logger: DaemonOutput<Program>.logger(settings),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)
         do throws(DaemonError) {

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import ReactorDaemon
 import ReactorThreads
 
 /// A daemon's log: lines to standard error, written without waiting for the reader.
@@ -10,13 +11,14 @@ enum DaemonLog {
     /// in milliseconds.
     static let flushMillisecondsMax: UInt32 = 500
 
-    private static let label = Guarded("")
+    /// The program's name, and the form of its lines.
+    private static let form = Guarded((label: "", format: LogFormat.text))
     private static let writer = try? LineWriter(to: STDERR_FILENO) { dropped(count: $0) }
 
-    /// Creates a handler with the common line format.
-    static func handler(label: String) -> StreamLogHandler {
-        self.label.withLock { $0 = label }
-        return StreamLogHandler(label: label, stream: LogStream())
+    /// Sets the form of all lines from here on, and creates a handler for it.
+    static func handler(label: String, format: LogFormat) -> any LogHandler {
+        form.withLock { $0 = (label, format) }
+        return handler(LogStream())
     }
 
     /// Queues whole lines for the log's thread; without a thread, writes them immediately.
@@ -25,25 +27,78 @@ enum DaemonLog {
         StandardError.write(line: String(text.dropLast()))
     }
 
+    /// Writes a line about the end of `program`: as text in the form `reactord: …`, else as an
+    /// event.
+    static func complain(_ line: String, of program: String) {
+        guard form.withLock({ $0.format }) != .text else { return write("\(program): \(line)\n") }
+        log(.critical, line, [:], to: LogStream())
+    }
+
     /// Number of lines dropped since the start.
     static var droppedCount: UInt64 { writer?.droppedCount ?? 0 }
 
     /// Waits until the queued lines are written, for at most ``flushMillisecondsMax``.
     static func flush() { writer?.flush(milliseconds: flushMillisecondsMax) }
 
+    private static func handler(_ stream: some TextOutputStream & Sendable) -> any LogHandler {
+        let (label, format) = form.withLock { $0 }
+        return format == .text
+            ? StreamLogHandler(label: label, stream: stream)
+            : LineLogHandler(label: label, format: format, stream: stream)
+    }
+
     private static func dropped(count: UInt64) -> String {
         let text = Guarded("")
-        StreamLogHandler(label: label.withLock { $0 }, stream: CapturedText(text: text)).log(
-            event: LogEvent(
-                level: .warning, message: "dropped lines that the reader of the log did not take",
-                metadata: ["count": "\(count)"], source: nil, file: #fileID, function: #function,
-                line: #line))
+        log(
+            .warning, "dropped lines that the reader of the log did not take",
+            ["count": "\(count)"], to: CapturedText(text: text))
         return text.withLock { $0 }
+    }
+
+    private static func log(
+        _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata,
+        to stream: some TextOutputStream & Sendable
+    ) {
+        handler(stream).log(
+            event: LogEvent(
+                level: level, message: "\(message)", metadata: metadata, source: nil,
+                file: #fileID, function: #function, line: #line))
+    }
+}
+
+/// Writes each event as one line in a form for programs.
+private struct LineLogHandler<Stream: TextOutputStream & Sendable>: LogHandler {
+    let label: String
+    let format: LogFormat
+    let stream: Stream
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+
+    init(label: String, format: LogFormat, stream: Stream) {
+        self.label = label
+        self.format = format
+        self.stream = stream
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadata
+        all.merge(metadataProvider?.get() ?? [:]) { $1 }
+        all.merge(event.metadata ?? [:]) { $1 }
+        var stream = stream
+        stream.write(
+            format == .json
+                ? LogLine.json(event, all, program: label) : LogLine.journal(event, all))
     }
 }
 
 /// Passes a handler's lines to the log.
-private struct LogStream: TextOutputStream {
+private struct LogStream: TextOutputStream, Sendable {
     mutating func write(_ text: String) { DaemonLog.write(text) }
 }
 

@@ -84,17 +84,17 @@ enum DaemonOutput<Program: DaemonCommand> {
     }
 
     /// Creates a logger to standard error that does not wait for the reader: see ``DaemonLog``.
-    static func logger(_ level: Logger.Level) -> Logger {
-        LoggingSystem.bootstrap { DaemonLog.handler(label: $0) }
+    static func logger(_ settings: DaemonConfig) -> Logger {
+        LoggingSystem.bootstrap { DaemonLog.handler(label: $0, format: settings.logFormat) }
         var logger = Logger(label: Program.name)
-        logger.logLevel = level
+        logger.logLevel = settings.logLevel
         return logger
     }
 
-    /// Prints an error to standard error, in the form `reactord: …`, and returns the exit code.
+    /// Prints an error to standard error, in the form of the log, and returns the exit code.
     static func exit(_ code: Int32, _ text: String) -> ExitCode {
         for line in text.split(separator: "\n") {
-            DaemonLog.write("\(Program.name): \(String(line).terminalSafe)\n")
+            DaemonLog.complain(String(line).terminalSafe, of: Program.name)
         }
         return ExitCode(code)
     }

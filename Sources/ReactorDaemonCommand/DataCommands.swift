@@ -72,7 +72,7 @@ struct ImportCommand<Program: DaemonCommand>: ParsableCommand {
     mutating func run() throws {
         try DaemonOutput<Program>.run {
             let (settings, root) = try options.read(parent.options)
-            let logger = DaemonOutput<Program>.logger(settings.logLevel)
+            let logger = DaemonOutput<Program>.logger(settings)
             let text = try read()
             let history = try options.history(of: settings)
             let (count, revision) = try history.importStates(
@@ -118,7 +118,7 @@ struct RebaselineCommand<Program: DaemonCommand>: ParsableCommand {
     mutating func run() throws {
         try DaemonOutput<Program>.run {
             let (settings, root) = try options.read(parent.options)
-            let logger = DaemonOutput<Program>.logger(settings.logLevel)
+            let logger = DaemonOutput<Program>.logger(settings)
             let history = try options.history(of: settings)
             let (revision, row) = try history.rebaseline(root, logger)
             try DaemonOutput<Program>.write([

@@ -28,8 +28,13 @@ public final class EventLoop {
 
     /// Runs at the end of every turn in which anything happened, before the loop waits again.
     package var onTurnEnd: (() -> Void)? {
-        get { turnEnd }
-        set { turnEnd = newValue }
+        get { callbacks.turnEnd }
+        set { callbacks.turnEnd = newValue }
+    }
+    /// Runs before the posted jobs of a turn, after its I/O callbacks, if jobs were posted.
+    package var onJobs: (() -> Void)? {
+        get { callbacks.jobs }
+        set { callbacks.jobs = newValue }
     }
     /// The loop as other threads may use it.
     public let handle: LoopHandle
@@ -40,9 +45,15 @@ public final class EventLoop {
 
     // An access to a public variable is checked for exclusivity at run time. Every turn uses these,
     // which no other module can reach and whose accesses the compiler checks.
-    private var turnEnd: (() -> Void)?
+    private var callbacks = Callbacks()
     private(set) var turns: UInt64 = 0
     private var closed = false
+
+    /// What the loop calls in a turn.
+    private struct Callbacks {
+        var turnEnd: (() -> Void)?
+        var jobs: (() -> Void)?
+    }
 
     let raw: UnsafeMutablePointer<uv_loop_t>
     let readBuffer: UnsafeMutablePointer<CChar>
@@ -128,7 +139,7 @@ public final class EventLoop {
         runJobs()
         handle.executor.releaseLateJobs()
         closed = true
-        turnEnd = nil
+        callbacks = Callbacks()
         _ = endings.value.take()
         closeResources()
         doorbell.endTurn()
@@ -264,7 +275,7 @@ extension EventLoop {
         if activity.hasTraffic, polling.value.spin.limit > 0 {
             polling.value.spin.noteTraffic(at: uv_hrtime())
         }
-        turnEnd?()
+        callbacks.turnEnd?()
         runEndings()
         return true
     }
@@ -280,6 +291,7 @@ extension EventLoop {
             doorbell.drain(into: &jobs)
             guard !jobs.isEmpty else { return }
             noteTraffic()
+            if rounds == 0 { callbacks.jobs?() }
             for job in jobs {
                 switch job {
                 case .call(let body): body()

@@ -51,6 +51,27 @@ package enum FileSystem {
         }
     }
 
+    /// Replaces the file at `path`: a reader finds either the old content or the new one, complete.
+    /// Everybody may read it. It is not made durable.
+    ///
+    /// *Throws*: with the system's code; the old file remains then. *C*: `open`, `write`, `rename`.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(CallFailure) {
+        let newPath = path + ".new"
+        let descriptor = unsafe open(
+            newPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .system("open", newPath) }
+        defer { close(descriptor) }
+        // The mode does not depend on the umask.
+        guard fchmod(descriptor, 0o644) == 0 else { throw .system("fchmod", newPath) }
+        do throws(CallFailure) {
+            try StandardStream(descriptor: descriptor).write(bytes)
+        } catch {
+            _ = unsafe unlink(newPath)
+            throw CallFailure(call: "write", code: error.code, subject: newPath)
+        }
+        guard unsafe rename(newPath, path) == 0 else { throw .system("rename", path) }
+    }
+
     /// The names in a directory, in no order; none if it cannot be read. *C*: `readdir`.
     package static func names(in path: String) -> [String] {
         guard let directory = unsafe opendir(path) else { return [] }

@@ -1,6 +1,6 @@
 package import ReactorBytes
 package import ReactorCore
-import ReactorWire
+package import ReactorWire
 
 /// The daemon's logic: takes bytes and ticks, returns outputs.
 ///
@@ -91,9 +91,9 @@ package final class Server {
         let sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
         let meter = ServerMeter(
-            tree: tree, orders: orders, connections: connections, sessions: sessions,
-            chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
-            subscriptions: subscriptions)
+            tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
+            sessions: sessions, chronicle: chronicle, delivery: delivery, openNodes: openNodes,
+            sharing: sharing, subscriptions: subscriptions)
         answers = AnswerService(meter, limits, orders, chronicle, delivery)
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
@@ -183,6 +183,28 @@ extension Server {
         answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
     }
 
+    /// How far the handling of actions has come.
+    package var progress: ActionProgress { dispatcher.progress }
+
+    /// The path of the node of the last action; nil if there is none, or it is gone.
+    package var lastPath: SlicePath? { dispatcher.lastPath }
+
+    /// The request whose answer is encoded off the loop; nil if none is.
+    package var encodingSubject: EncodingSubject? { answers.encodingSubject }
+
+    /// The figures of the server and its tree, for metrics. *Cost*: as ``memory``.
+    package var figures: ServerFigures {
+        var figures = answers.figures(endedTurns: intake.endedTurns)
+        figures.isDraining = isDraining
+        return figures
+    }
+
+    /// The admitted connections, in the order of their arrival. *Cost*: as ``memory``.
+    package var clients: [ClientEntry] { answers.meter.clients() }
+
+    /// The figures for a live view. *Cost*: as ``memory``.
+    package var activity: ServerActivity { answers.activity }
+
     /// The highest number of any connection; later connections get higher ones.
     package var highestConnection: UInt64 { chronicle.highestConnection }
 
@@ -241,14 +263,14 @@ extension Server {
     package func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
-        guard let (code, reason) = peers.reasonToTurnAway(peer) else {
+        guard let (code, reason, label) = peers.reasonToTurnAway(peer) else {
             connections.insert(
                 Connection(id: id, peer: peer, .admitted(at: now, turn: intake.endedTurns)))
             peers.admit(id, peer)
             orders.stats.connectionsAccepted += 1
             return
         }
-        orders.stats.turnedAway += 1
+        orders.stats.countRefusal(label)
         orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
         guard connections.count < limits.connectionsMax + limits.handshakesMax else {
             return orders.append(.close(id))
@@ -267,7 +289,7 @@ extension Server {
             let reason =
                 "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
                 + "makes room"
-            orders.stats.turnedAway += 1
+            orders.stats.countRefusal(.handshakesMax)
             orders.report(connection.peer, .busy) {
                 .turnedAway(connection.peer, reason, leftOut: $0)
             }
@@ -300,6 +322,17 @@ extension Server {
         delivery.list(connection)
     }
 
+    /// Ends an admitted connection with ``FaultCode/kicked``; returns its last figures, or nil if
+    /// there is none.
+    package func kick(_ id: ConnectionID, at now: UInt64) -> ClientEntry? {
+        orders.begin(at: now)
+        guard let connection = connections[id], !connection.isLeaving,
+            let entry = answers.meter.entry(connection)
+        else { return nil }
+        intake.close(connection, Closing(.kicked, "an operator ended the connection"))
+        return entry
+    }
+
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
     package func drain() {
@@ -312,8 +345,8 @@ extension Server {
     }
 
     /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
-    /// second. `isLate` is true
-    /// if the process was stopped for some time, so that input of that time is not read yet.
+    /// second. `isLate` is true if the process was stopped for some time, so that input of that
+    /// time is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -384,7 +417,7 @@ extension Server {
         subscriptions.answer(number, with: frames)
     }
 
-    /// Takes the archive's answer, between two turns: CBOR, or a refusal.
+    /// Takes the shell's answer to an inquiry, between two turns: CBOR, or a refusal.
     ///
     /// Does nothing if the connection has ended.
     package func answer(
@@ -459,9 +492,8 @@ extension Server {
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 
-    /// A last batch for a server that runs no further action: a probe of every state that changed
-    /// since it was last probed, with its sums. Returns nil if there is none, or changes are in no
-    /// batch.
+    /// A last batch for a server that runs no further action: a probe with sums of every state that
+    /// changed since its last one; nil if there is none, or changes are in no batch.
     ///
     /// *Cost*: encodes these states.
     package func lastProbe() -> Batch? { chronicle.makeLastProbe(of: delivery.turn) }

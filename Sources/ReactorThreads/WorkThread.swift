@@ -49,6 +49,13 @@ package final class WorkThread: @unchecked Sendable {
         if !isJoined { pthread_detach(thread) }
     }
 
+    /// Pauses the calling thread; a signal that it takes ends the pause. *C*: `nanosleep`.
+    package static func pause(for duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        _ = unsafe nanosleep(&time, nil)
+    }
+
     /// Waits until the closure has returned. *Traps*: if joined twice, or by itself.
     package func join() {
         let isFirst = lock.withLock {

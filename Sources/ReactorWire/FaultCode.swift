@@ -20,6 +20,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let busy = FaultCode(rawValue: "BUSY")
     /// The daemon is shutting down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")
+    /// An operator ended the connection. Closes the connection; the client may connect again.
+    public static let kicked = FaultCode(rawValue: "KICKED")
     /// The session is in use by another connection. Closes the connection.
     public static let sessionBusy = FaultCode(rawValue: "SESSION_BUSY")
     /// The bytes are a frame, but its body is not a valid value.

@@ -197,6 +197,20 @@ package enum Question: Equatable, Sendable {
     /// The types that a mirror of a node, or of the children of a collection, is compared with. The
     /// answer is a ``NodeTypes``.
     case types(path: String)
+    /// The daemon's metrics. The answer is a text in the text format of Prometheus.
+    case metrics
+    /// The open connections, in the order of their arrival; only for the daemon's own user and
+    /// root. The answer is an array of ``ClientEntry``.
+    case clients
+    /// Closes a connection; only for the daemon's own user and root. The answer is the connection's
+    /// ``ClientEntry``.
+    case kick(connection: UInt64)
+    /// The latest operations that took long, after the entry with a number; only for the daemon's
+    /// own user and root. The answer is an array of ``SlowEntry``, oldest first.
+    case slowLog(after: UInt64 = 0)
+    /// Figures for a live view; only for the daemon's own user and root. The answer is a
+    /// ``DaemonActivity``.
+    case activity
 }
 
 /// Answer to ``Question/types(path:)``.

@@ -31,8 +31,9 @@ struct Reactorctl: AsyncParsableCommand {
         subcommands: [
             DispatchCommand.self, BatchCommand.self, GetCommand.self, WatchCommand.self,
             WaitCommand.self, HoldCommand.self, TreeCommand.self, DescribeCommand.self,
-            StatsCommand.self, PingCommand.self, LogCommand.self, ExportCommand.self,
-            SnapshotCommand.self, BackupCommand.self,
+            StatsCommand.self, MetricsCommand.self, PingCommand.self, HealthCommand.self,
+            ClientsCommand.self, KickCommand.self, TopCommand.self, SlowLogCommand.self,
+            LogCommand.self, ExportCommand.self, SnapshotCommand.self, BackupCommand.self,
         ])
 
     static func main() async {

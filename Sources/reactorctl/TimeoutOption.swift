@@ -119,9 +119,21 @@ struct ConnectionOptions: ParsableArguments {
             "The daemon's user, if neither this user nor root.", valueName: "uid"))
     var daemonUid: UInt32?
 
+    /// The socket, or the places where the daemon's socket is searched.
+    private var place: DaemonAddress {
+        socket.map { .socket($0) } ?? DaemonAddress.daemon(daemon ?? "reactord")
+    }
+
+    /// Connects once, without waiting for a busy daemon.
+    func attempt() async throws(ClientError) -> Client {
+        var options = ClientOptions(program: "reactorctl")
+        options.busyTimeout = 0
+        options.daemonUID = daemonUid
+        return try await Client.connect(to: place, options: options)
+    }
+
     /// Connects; the error lists the tried sockets.
     func connect() async throws(Failure) -> Client {
-        let place = socket.map { .socket($0) } ?? DaemonAddress.daemon(daemon ?? "reactord")
         var options = ClientOptions(program: "reactorctl")
         options.inFlightMax = 4_096
         options.daemonUID = daemonUid

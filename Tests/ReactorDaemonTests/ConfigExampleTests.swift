@@ -46,6 +46,9 @@ struct ConfigExampleTests {
         config.socket = nil
         #expect(config.data?.directory == "/var/lib/reactord")
         #expect(config.data?.dropped.map(\.description) == ["/old", "/team/older"])
+        #expect(config.metrics.socket == "/run/reactord/metrics.sock")
+        #expect(config.metrics.textfile == "/var/lib/node_exporter/reactord.prom")
+        config.metrics = MetricsConfig()
         config.data?.directory = nil
         config.data?.dropped = []
         var plain = try DaemonConfig(file: file)

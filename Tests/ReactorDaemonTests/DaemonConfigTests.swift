@@ -163,7 +163,8 @@ struct DaemonConfigTests {
                 """, file: "r.yaml")
         let lines = try summaryLines(of: config, ["REACTORD_SOCKET": "/run/me.sock"])
         for line in [
-            "config r.yaml", "socket /run/me.sock ($REACTORD_SOCKET)", "log info",
+            "config r.yaml", "socket /run/me.sock ($REACTORD_SOCKET)",
+            "log info, as text",
             "loop spins 50us",
             "inFlightMax 7 (set)", "frameBytesMax 1MiB", "/chat list, capacity: 5",
             "/team (group)", "/team/lock lock",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// Drives ``FreshRows``, ``TrimCounts`` and ``SnapshotOrders``.
+/// Drives ``FreshRows``, ``TrimCounts``, ``SnapshotOrders`` and ``SnapshotRecord``.
 @Suite("What the keeper counts")
 struct KeeperCountsTests {
     @Test("the age of fresh rows is that of the oldest one of this run")
@@ -46,5 +46,19 @@ struct KeeperCountsTests {
         orders.forgetRequest()
         let replaced = orders.request()
         #expect(again == [true, false] && replaced)
+    }
+
+    @Test("failed snapshots are counted, and the time of the last snapshot is kept")
+    func record() {
+        var record = SnapshotRecord()
+        record.pass(isRunning: false, at: 10)
+        #expect(record.nanoseconds == nil && !record.hasFailed)
+        record.pass(isRunning: true, at: 100)
+        record.pass(isRunning: true, at: 200)
+        record.end(hasFailed: true)
+        record.pass(isRunning: false, at: 350)
+        #expect(record.nanoseconds == 250 && record.hasFailed && record.failedCount == 1)
+        record.end(hasFailed: false)
+        #expect(!record.hasFailed && record.failedCount == 1)
     }
 }

@@ -71,6 +71,18 @@ final class RawSocket: Sendable {
         return (header, body)
     }
 
+    /// The bytes up to the end of the stream, or those of five minutes.
+    func rest() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while isReadable(within: 300_000) {
+            var part = [UInt8](repeating: 0, count: 65_536)
+            let got = unsafe recv(descriptor, &part, part.count, 0)
+            guard got > 0 else { break }
+            bytes += part[..<got]
+        }
+        return bytes
+    }
+
     private func read(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var have = 0

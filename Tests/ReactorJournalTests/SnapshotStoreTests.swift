@@ -2,6 +2,7 @@ import Testing
 
 @testable import ReactorJournal
 
+/// Drives ``HistorySize``.
 @Suite("Choosing a snapshot")
 struct SnapshotStoreTests {
     /// A journal with snapshots of rows 3, 6 and 9 and ten rows.
@@ -41,6 +42,19 @@ struct SnapshotStoreTests {
                     "journal.lock", "journal.sqlite", "released-row", "snapshot-6.sqlite",
                     "snapshot-9.sqlite",
                 ])
+    }
+
+    @Test("the sizes for metrics are those of the files, and the newest snapshot has an age")
+    func sizes() throws {
+        let rig = try rigWithSnapshots()
+        let directory = try rig.directory()
+        let size = HistorySize(of: directory)
+        let snapshots = try directory.names().filter { $0.hasPrefix("snapshot-") }
+        let expected = try snapshots.reduce(0) { $0 + (try directory.byteCount(of: $1) ?? 0) }
+        #expect(size.snapshotByteCount == expected && expected > 0)
+        #expect(size.rowByteCount == (try directory.byteCount(of: "journal.sqlite")))
+        #expect(try #require(size.snapshotAge) >= 0)
+        #expect(try #require(size.freeByteCount) > 0)
     }
 
     @Test("J56: instead of a damaged snapshot, the one before or the first row is used")

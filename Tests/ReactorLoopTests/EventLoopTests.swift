@@ -26,6 +26,28 @@ import Testing
         #expect(log.drain().count == 1)
     }
 
+    @Test("a turn with jobs announces them once, after its reads")
+    func announcesJobs() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let (one, other) = try loop.pair()
+        let log = Mailbox<String> {}
+        one.onBytes = { _ in log.post("read") }
+        one.resumeReading()
+        loop.onJobs = { log.post("jobs") }
+        loop.onTurnEnd = { log.post("end") }
+        other.write([ByteSlice([1])])
+        let handle = loop.handle
+        handle.post {
+            log.post("first")
+            handle.post { log.post("second") }
+        }
+        loop.turn(.wait)
+        other.write([ByteSlice([1])])
+        loop.turn(.wait)
+        #expect(log.drain() == ["read", "jobs", "first", "second", "end", "read", "end"])
+    }
+
     @Test("outputs written at the end of a turn are sent before the next turn")
     func outputsLeaveAtTurnEnd() throws {
         let loop = try EventLoop()

@@ -43,4 +43,20 @@ struct FileSystemTests {
         #expect(FileSystem.names(in: directory.path) == ["a"])
         #expect(FileSystem.names(in: path + "/d").isEmpty)
     }
+
+    @Test("a file is replaced as a whole, everybody may read it, and a failure keeps the old one")
+    func replace() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/file"
+        defer { unsafe unlink(path) }
+        try FileSystem.replace(path, with: [1, 2, 3])
+        try FileSystem.replace(path, with: [4])
+        #expect(try FileSystem.bytes(at: path) == [4])
+        #expect(Files.mode(of: path) & 0o777 == 0o644)
+        #expect(FileSystem.names(in: directory.path) == ["file"])
+        let refused = #expect(throws: CallFailure.self) {
+            try FileSystem.replace(directory.path + "/none/file", with: [5])
+        }
+        #expect(refused?.errnoCode == ENOENT)
+    }
 }

@@ -45,7 +45,7 @@ struct FrameBody: Sendable, CustomTestStringConvertible {
         "answer-part", "ping", "pong",
     ]
 
-    static let all = handshake + actions + slices + questions
+    static let all = handshake + actions + slices + questions + administration
 }
 
 extension FrameBody {
@@ -195,6 +195,11 @@ extension FrameBody {
         FrameBody("ask-log", Question.log(path: "/visits", from: revision)),
         FrameBody("ask-export", Question.export(path: "/")),
         FrameBody("ask-checksum", Question.checksum(path: "/visits")),
+        FrameBody("ask-metrics", Question.metrics),
+        FrameBody("ask-clients", Question.clients),
+        FrameBody("ask-kick", Question.kick(connection: 7)),
+        FrameBody("ask-slow-log", Question.slowLog(after: 2)),
+        FrameBody("ask-activity", Question.activity),
         FrameBody("ask-types", Question.types(path: "/visits")),
         FrameBody(
             "answer-get",
@@ -218,6 +223,28 @@ extension FrameBody {
             SliceChecksum(
                 revision: Revision(epoch: epoch, sequence: 45),
                 checksum: WireChecksum(of: (["count": 5] as WireValue).wireBytes().span).value)),
+    ]
+
+    private static let client = ClientEntry(
+        connection: 7, uid: 1_000, gid: 1_000, pid: 4_242, program: "tracker", age: 61_000,
+        queueBytes: 512, inputBytes: 0, subscriptions: 2, actions: 45, inFlight: 1)
+
+    private static let administration = [
+        FrameBody("answer-clients", [client]),
+        FrameBody(
+            "answer-slow-log",
+            [
+                SlowEntry(
+                    number: 3, time: 1_764_000_000_042, kind: .actions, nanoseconds: 12_300_000,
+                    connection: 7, uid: 1_000, pid: 4_242, path: "/visits", actions: 16)
+            ]),
+        FrameBody(
+            "answer-activity",
+            DaemonActivity(
+                time: 61_000_000_000, counters: ["actions": 45], residentBytes: 1 << 25,
+                nodes: [NodeActivity(path: "/visits", actions: 45)], otherActions: 2,
+                clients: [client], bounds: [100, 250], actionDurations: [40, 5, 0],
+                turnDurations: [0, 9, 1], commitDurations: [0, 0, 8])),
     ]
 
     private static let description = NodeDescription(

@@ -74,7 +74,7 @@ struct WireFormatArticleTests {
     @Test("the article lists every code of the system")
     func codes() {
         let codes: [FaultCode] = [
-            .framing, .state, .version, .timeout, .busy, .draining, .sessionBusy, .decode,
+            .framing, .state, .version, .timeout, .busy, .draining, .kicked, .sessionBusy, .decode,
             .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .deferred,
             .effectsLost, .tooLarge, .diskFull,
         ]

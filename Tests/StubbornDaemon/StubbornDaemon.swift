@@ -24,6 +24,8 @@ struct Stubborn {
         case flood(Int)
         /// Ends the process.
         case trap
+        /// Never returns.
+        case hang
     }
 
     enum Mutation: Equatable {
@@ -48,6 +50,7 @@ struct Stubborn {
         case .flood(let count):
             Mutations(async: Effect { emit in for _ in 0..<count { emit(.dripped) } })
         case .trap: preconditionFailure("told to")
+        case .hang: Self.hang()
         }
     }
 
@@ -60,6 +63,8 @@ struct Stubborn {
                 try await work(emit.clock)
             })
     }
+
+    private static func hang() -> Never { while true { _ = pause() } }
 
     private static func wait(by clock: TreeClock) async throws {
         try await clock.sleep(for: .seconds(3_600))

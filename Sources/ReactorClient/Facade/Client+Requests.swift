@@ -197,6 +197,32 @@ extension Client {
         try await decoded(.stats)
     }
 
+    /// Returns the daemon's metrics in the text format of Prometheus.
+    package func metrics() async throws(ClientError) -> String { try await decoded(.metrics) }
+
+    /// Returns the daemon's open connections. The daemon allows it to its own user and to root.
+    package func clients() async throws(ClientError) -> [ClientEntry] {
+        try await decoded(.clients)
+    }
+
+    /// Ends a connection of the daemon and returns its figures. The daemon allows it to its own user
+    /// and to root.
+    package func kick(_ connection: UInt64) async throws(ClientError) -> ClientEntry {
+        try await decoded(.kick(connection: connection))
+    }
+
+    /// Returns the daemon's latest operations that took long, after the entry with this number. The
+    /// daemon allows it to its own user and to root.
+    package func slowLog(after number: UInt64) async throws(ClientError) -> [SlowEntry] {
+        try await decoded(.slowLog(after: number))
+    }
+
+    /// Returns figures of the daemon for a live view. The daemon allows it to its own user and to
+    /// root.
+    package func activity() async throws(ClientError) -> DaemonActivity {
+        try await decoded(.activity)
+    }
+
     /// Returns the daemon's limits by name.
     package func limits() async throws(ClientError) -> [String: UInt64] {
         try await decoded(.limits)

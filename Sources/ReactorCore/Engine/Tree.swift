@@ -304,6 +304,9 @@ extension Tree {
     /// The effects that have not ended, in the order of the requests.
     package var effectsUnderWay: [EffectListing] { effects.listings }
 
+    /// Number of effects that have not ended, including cancelled ones.
+    package var effectCount: Int { effects.running.count + effects.orphans.count }
+
     /// Number of dropped emissions of cancelled effects.
     package var lateEmissions: UInt64 { effects.lateEmissions }
 

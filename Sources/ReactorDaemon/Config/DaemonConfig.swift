@@ -16,12 +16,21 @@ public struct DaemonConfig: Equatable, Sendable {
     public var socket: String?
     /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
+    /// The form of a line in the log.
+    public var logFormat = LogFormat.text
     /// Limits for each client and for all clients together.
     public var limits = ServerLimits()
     /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
     public var data: DataConfig?
+    /// Where the daemon shows its metrics, besides `reactorctl metrics`.
+    public var metrics = MetricsConfig()
+    /// Which operations the slow log keeps.
+    public var slowLog = SlowLogConfig()
     /// How long the loop polls for further traffic before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
+    /// How long the loop may be stuck before the daemon ends itself; 0 leaves that to the service
+    /// manager's watchdog.
+    public var watchdog = Duration.zero
     /// The reactors below the root, in the order of the file; empty if they are defined in code.
     package var reactors: [ReactorSpec] = []
 
@@ -37,7 +46,10 @@ public struct DaemonConfig: Equatable, Sendable {
     static let defaultName = DaemonName.reactord.text
     /// Maximum for ``spin``.
     static let spinMax = Duration.milliseconds(10)
-    private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]
+    private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
+    private static let keys = [
+        "socket", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
+    ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
     public init() { file = "none" }
@@ -103,15 +115,31 @@ public struct DaemonConfig: Equatable, Sendable {
             problems += read.problems
         case "log":
             let section = try ConfigSection(entry, in: document, expected: "`level:`")
-            try read(section, "level", problems: &problems) {
-                (config, scalar) throws(ConfigProblem) in
-                config.logLevel = try Self.level(scalar)
+            read(section, ["level", "format"], problems: &problems) {
+                (config, name, scalar) throws(ConfigProblem) in
+                switch name {
+                case "level": config.logLevel = try Self.level(scalar)
+                default: config.logFormat = try Self.format(scalar)
+                }
             }
+        case "metrics":
+            let read = ConfigMetrics(
+                try ConfigSection(entry, in: document, expected: "keys such as `socket:`"))
+            metrics = read.metrics
+            problems += read.problems
+        case "slowLog":
+            let read = ConfigSlowLog(
+                try ConfigSection(entry, in: document, expected: "keys such as `actions:`"))
+            slowLog = read.slowLog
+            problems += read.problems
         case "loop":
             let section = try ConfigSection(entry, in: document, expected: "`spin:`")
-            try read(section, "spin", problems: &problems) {
-                (config, scalar) throws(ConfigProblem) in
-                config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
+            read(section, ["spin", "watchdog"], problems: &problems) {
+                (config, name, scalar) throws(ConfigProblem) in
+                switch name {
+                case "spin": config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
+                default: config.watchdog = try Self.watchdog(scalar)
+                }
             }
         case "limits":
             let read = ConfigLimits(
@@ -127,16 +155,21 @@ public struct DaemonConfig: Equatable, Sendable {
         }
     }
 
-    /// Reads a section with a single key.
+    /// Reads a section with few keys.
     private mutating func read(
-        _ section: ConfigSection, _ name: String, problems: inout [ConfigProblem],
-        set: (inout DaemonConfig, ConfigScalar) throws(ConfigProblem) -> Void
-    ) throws(ConfigProblem) {
-        for entry in section.entries where entry.name != name {
-            problems.append(section.unknown(entry, known: [name]))
-        }
-        if let entry = section.entries.first(where: { $0.name == name }) {
-            try set(&self, ConfigScalar(entry, in: section.document))
+        _ section: ConfigSection, _ names: [String], problems: inout [ConfigProblem],
+        set: (inout DaemonConfig, String, ConfigScalar) throws(ConfigProblem) -> Void
+    ) {
+        for entry in section.entries {
+            guard names.contains(entry.name) else {
+                problems.append(section.unknown(entry, known: names))
+                continue
+            }
+            do throws(ConfigProblem) {
+                try set(&self, entry.name, ConfigScalar(entry, in: section.document))
+            } catch {
+                problems.append(error)
+            }
         }
     }
 
@@ -154,5 +187,22 @@ public struct DaemonConfig: Equatable, Sendable {
             throw scalar.problem(expected: expectation)
         }
         return level
+    }
+
+    private static func watchdog(_ scalar: ConfigScalar) throws(ConfigProblem) -> Duration {
+        let duration = try scalar.quantity(.duration, in: .zero...watchdogRange.upperBound)
+        guard duration == .zero || watchdogRange.contains(duration) else {
+            throw scalar.problem(expected: "0s, or a duration from 1s to 1h")
+        }
+        return duration
+    }
+
+    private static func format(_ scalar: ConfigScalar) throws(ConfigProblem) -> LogFormat {
+        let names = LogFormat.allCases.map(\.rawValue)
+        let expectation = "one of \(names.joined(separator: ", "))"
+        guard let format = LogFormat(rawValue: try scalar.text(expected: expectation)) else {
+            throw scalar.problem(expected: expectation)
+        }
+        return format
     }
 }

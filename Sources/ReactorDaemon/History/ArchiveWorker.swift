@@ -160,7 +160,8 @@ final class ArchiveWorker {
             if let reader = work.reader { return try read(inquiry, reader, waits: waits) }
             return try read(inquiry, reader(path, from, after, for: inquiry), waits: waits)
         case .backup(let path): return .answered(try backup(inquiry, path))
-        case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot:
+        case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
+            .metrics, .clients, .kick, .slowLog, .activity:
             preconditionFailure("not a query about the past: \(inquiry.ask)")
         }
     }

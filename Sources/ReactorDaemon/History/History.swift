@@ -31,6 +31,8 @@ final class History {
     /// That signal.
     private var interruptedBy: Signal?
 
+    /// The name of the file behind ``words``.
+    static let marksName = "last-action"
     /// Rows or snapshot parts between two checks for a signal; each check is a system call.
     private static let interruptionCount: UInt64 = 16
     /// Rows between two progress lines in the log during a replay.
@@ -81,7 +83,7 @@ final class History {
     private func makeWords() -> SharedWords? {
         do throws(JournalError) {
             return try SharedWords(
-                of: "last-action", in: directory, count: ActionWatch.wordCount)
+                of: Self.marksName, in: directory, count: ActionWatch.wordCount)
         } catch {
             logger.warning("an action that ends the daemon will not be recorded: \(error)")
             return nil

@@ -25,7 +25,7 @@ final class HistoryKeeper {
     private var orders = SnapshotOrders()
     private var trims = TrimCounts()
     private var reserve: DiskReserve
-    private var hasFailed = false
+    private var record = SnapshotRecord()
     private var fresh: FreshRows
     private var appendedTurn: UInt64 = 0
 
@@ -67,6 +67,16 @@ final class HistoryKeeper {
     /// Whether the disk has room for further rows.
     var hasRoom: Bool { JournalSpace(in: directory).hasRoom }
 
+    /// The figures of the history, for metrics.
+    var figures: HistoryFigures {
+        HistoryFigures(
+            directory: directory, freshByteCount: fresh.byteCount,
+            snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
+    }
+
+    /// The marks of running actions, as other threads may read them.
+    var marks: ActionMarks { ActionMarks(path: directory.path + "/" + History.marksName) }
+
     /// Whether a trim is in progress.
     var isTrimming: Bool { trims.isTrimming }
 
@@ -102,6 +112,7 @@ final class HistoryKeeper {
     /// journal's growth: with one in progress and twice `snapshotBytes` written since the last.
     func advance(at now: UInt64) {
         defer { keepPace() }
+        record.pass(isRunning: task != nil, at: now)
         if let task {
             task.advance(appendedTurn: appendedTurn)
         } else if isDue(at: now) {
@@ -166,7 +177,7 @@ final class HistoryKeeper {
         // A snapshot whose file failed may be only partly collected.
         task?.cancel()
         task = nil
-        hasFailed = (try? result.get()) == nil
+        record.end(hasFailed: (try? result.get()) == nil)
         switch result {
         case .success(let header):
             logger.info(
@@ -222,7 +233,7 @@ final class HistoryKeeper {
     /// Commits what waits and closes the files. Unless `skipsSnapshot` is true, records the sums of
     /// changed states, and takes a last snapshot if there are changes since the last one.
     func close(skipsSnapshot: Bool) {
-        let isStale = !skipsSnapshot && (task != nil || hasFailed || fresh.isChanged)
+        let isStale = !skipsSnapshot && (task != nil || record.hasFailed || fresh.isChanged)
         task?.cancel()
         task = nil
         if !skipsSnapshot, let batch = server.lastProbe() { journal.append(batch) }

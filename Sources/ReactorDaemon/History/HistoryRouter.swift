@@ -23,10 +23,14 @@ final class HistoryRouter {
     private lazy var missed = MissedReader(directory, on: loop.handle) { [unowned self] in
         server.answer($0, with: $1, at: loop.now)
     }
+    /// Called with each answered query, and the bytes of its answer.
+    var onAnswered: ((Inquiry, _ byteCount: Int) -> Void)?
     /// Number of unanswered queries for ``trees``, by uid.
     private var heavyCounts: [UInt32: Int] = [:]
     /// The result of the last requested snapshot.
     private var lastMade: SnapshotMade?
+    /// When the last backup was made, in nanoseconds of the loop's time; nil before one was made.
+    private(set) var lastBackup: UInt64?
     /// Connections that have sent a query to an archive.
     private var asking: Set<ConnectionID> = []
     /// Connections that have ended their input.
@@ -122,8 +126,11 @@ final class HistoryRouter {
         case .past, .export, .backup:
             let count = heavyCounts[inquiry.peer.uid] ?? 1
             heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
-        case .log, .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot:
-            break
+        default: break
+        }
+        if case .success(let bytes) = result {
+            if case .backup = inquiry.ask { lastBackup = loop.now }
+            onAnswered?(inquiry, bytes.count)
         }
         server.answer(inquiry, with: result, at: loop.now)
     }

@@ -1,4 +1,6 @@
 import ReactorJournal
+import ReactorLoop
+import ReactorServer
 
 /// The rows that the newest snapshot does not contain.
 ///
@@ -102,5 +104,63 @@ struct SnapshotOrders {
         isRequested = false
         defer { waiting = [] }
         return waiting
+    }
+}
+
+/// The snapshots that ended in this run.
+///
+/// *Invariants*: ``hasFailed`` implies that ``failedCount`` is above zero.
+struct SnapshotRecord {
+    /// Whether the last snapshot could not be written.
+    private(set) var hasFailed = false
+    /// Number of snapshots that could not be written.
+    private(set) var failedCount: UInt64 = 0
+    /// The time that the last snapshot took; nil before one has ended.
+    private(set) var nanoseconds: UInt64?
+    /// When the snapshot in progress was first seen, in nanoseconds.
+    private var start: UInt64?
+
+    /// Records that a snapshot has ended.
+    mutating func end(hasFailed: Bool) {
+        self.hasFailed = hasFailed
+        if hasFailed { failedCount += 1 }
+        assert(!hasFailed || failedCount > 0, "a failed snapshot is not counted")
+    }
+
+    /// Passes the time, after each turn, with whether a snapshot is in progress.
+    mutating func pass(isRunning: Bool, at now: UInt64) {
+        if isRunning {
+            if start == nil { start = now }
+        } else if let start {
+            nanoseconds = now &- start
+            self.start = nil
+        }
+    }
+}
+
+/// The figures of a daemon's history, for metrics.
+struct HistoryFigures: Sendable {
+    /// The directory, whose files have sizes to show.
+    let directory: DataDirectory
+    /// Bytes of rows that the newest snapshot does not cover.
+    let freshByteCount: Int
+    /// Number of snapshots that could not be written.
+    let snapshotsFailed: UInt64
+    /// The time that the last snapshot took; nil before one has ended.
+    let snapshotNanoseconds: UInt64?
+    /// Seconds since the last backup of this run; nil before one was made.
+    var backupAge: Double?
+}
+
+/// The file that marks the action being run, for threads other than the loop's.
+struct ActionMarks: Sendable {
+    /// The file's path.
+    let path: String
+
+    /// The ordinal of the action that is marked as running; nil between actions, or if the file
+    /// cannot be read. *C*: `open`, `read`.
+    var ordinal: UInt64? {
+        let bytes = try? FileSystem.bytes(at: path, byteCountMax: ActionWatch.markBytes)
+        return bytes.flatMap { ActionWatch.markedOrdinal(in: $0) }
     }
 }

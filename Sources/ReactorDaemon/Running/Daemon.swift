@@ -19,7 +19,7 @@ public final class Daemon {
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
-    private var watchdogTicker: LoopTimer?
+    private let watchdog: LoopWatchdog?
     /// The time passed to the server's last tick, in nanoseconds.
     private var lastTick: UInt64 = 0
     private let signals: EndingSignals
@@ -29,8 +29,7 @@ public final class Daemon {
     private var warnings: DaemonWarnings
     private var ending = DaemonEnding()
     private let whenOpen: (Tree) throws -> Void
-    /// The number of lines the log has dropped so far.
-    private let droppedLogLines: @Sendable () -> UInt64
+    private let operatorService: OperatorService
 
     /// The socket's path.
     public var socketPath: String { boundSocket.address.path }
@@ -55,10 +54,10 @@ public final class Daemon {
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
-        self.droppedLogLines = droppedLogLines
         let signals = EndingSignals()
         self.signals = signals
         supervisor = Supervisor(environment)
+        watchdog = LoopWatchdog(timeout: config.watchdog, supervisor)
         self.whenOpen = whenOpen
         var limits = config.limits
         Self.fit(&limits, keepsHistory: config.data != nil, logger)
@@ -73,6 +72,14 @@ public final class Daemon {
         } catch {
             loop.close()
             throw error
+        }
+        do throws(LoopError) {
+            operatorService = try OperatorService(
+                config.metrics, logger, on: loop, droppedLogLines: droppedLogLines)
+        } catch {
+            boundSocket.close()
+            loop.close()
+            throw .loop(error)
         }
         var generator = SystemRandomNumberGenerator()
         let random = { generator.next() }
@@ -90,10 +97,12 @@ public final class Daemon {
                     random: random)
             }
         } catch {
+            operatorService.close()
             boundSocket.close()
             loop.close()
             throw error
         }
+        shell.meter.keepSlow(config.slowLog)
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
@@ -114,6 +123,7 @@ public final class Daemon {
         shell.keeper?.onBroken = { _ in }
         shell.onEvent = { _ in }
         shell.onTurnEnd = nil
+        operatorService.close()
         boundSocket.close()
         shell.close(skipsSnapshot: true)
         loop.close()
@@ -136,8 +146,9 @@ public final class Daemon {
     /// Maximum number of effects named in the log; the number of all is logged too.
     static let abandonedNamesMax = 16
     /// Nanoseconds between two ticks above which the process is assumed to have been stopped.
-    /// Ticks are one second apart.
     private static let tickDelayMax: UInt64 = 1_500_000_000
+    /// Nanoseconds between two ticks.
+    private static let tickInterval: UInt64 = 1_000_000_000
     // Descriptors for files, signals and the loop.
     private static let ownDescriptors = 64
 
@@ -191,8 +202,11 @@ public final class Daemon {
             "ready",
             metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(getpid())"])
         loop.run()
+        watchdog?.close()
+        operatorService.close()
         logAbandonedEffects()
         loop.onTurnEnd = nil
+        loop.onJobs = nil
         if let failure = ending.failure {
             boundSocket.close()
             shell.cut()
@@ -219,24 +233,18 @@ public final class Daemon {
         ticker.onFire = { [unowned self] in tick() }
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
-        try keepAlive()
+        if let watchdog { shell.meter.report(to: watchdog.position) }
+        let marks = shell.keeper?.marks
+        try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
+        operatorService.begin(shell, boundSocket)
         boundSocket.listener.resumeAccepting()
         shell.begin()
     }
 
-    /// Reports to the watchdog from the loop, so that a loop that is stuck does not. A third of the
-    /// timeout leaves room for two late reports.
-    private func keepAlive() throws(LoopError) {
-        guard let supervisor, let timeout = supervisor.watchdogTimeout else { return }
-        let ticker = try LoopTimer(on: loop)
-        ticker.onFire = { supervisor.keepAlive() }
-        ticker.start(after: .zero, every: timeout / 3)
-        watchdogTicker = ticker
-    }
-
     private func tick() {
-        server.countLog(linesDropped: droppedLogLines())
-        shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
+        let delay = loop.now - lastTick
+        operatorService.tick(lag: delay > Self.tickInterval ? delay - Self.tickInterval : 0)
+        shell.tick(isLate: delay > Self.tickDelayMax)
         lastTick = loop.now
         resumeIfThereIsRoom()
         warnings.parked(boundSocket.listener.parkCount, at: loop.now)

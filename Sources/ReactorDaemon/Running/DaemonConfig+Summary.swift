@@ -15,9 +15,13 @@ extension DaemonConfig {
         var lines = [
             row("config", file),
             row("socket", try socketText(environment, uid)),
-            row("log", logLevel.rawValue),
-            row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
+            row("log", "\(logLevel.rawValue), as \(logFormat.rawValue)"),
+            row("loop", loopText),
         ]
+        lines.append("metrics")
+        for (name, value) in metrics.rows { lines.append("  " + row(name, value, width: 32)) }
+        lines.append("slowLog")
+        for (name, value) in slowLog.rows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("data")
         for (name, value) in try dataRows(environment, uid) {
             lines.append("  " + row(name, value, width: 32))
@@ -32,6 +36,12 @@ extension DaemonConfig {
         if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
         for spec in reactors { append(spec, under: .root, to: &lines) }
         return lines.joined(separator: "\n")
+    }
+
+    private var loopText: String {
+        let text = spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"
+        return watchdog == .zero
+            ? text : "\(text), ends the daemon if stuck for \(DurationText.format(watchdog))"
     }
 
     private func socketText(

@@ -6,6 +6,7 @@ package import ReactorJournal
 package import ReactorLoop
 package import ReactorServer
 import ReactorThreads
+import ReactorWire
 
 /// Serves a tree on a libuv loop: executes the server's outputs and runs the jobs that effects
 /// post.
@@ -32,6 +33,10 @@ package final class ServerShell {
     /// writes of a turn.
     private var turnTime: UInt64 = 0
     private var isClosed = false
+    /// Measures turns and actions.
+    let meter = LoopMeter()
+    /// Called with clients' questions about the daemon itself, which it answers.
+    var onInquiry: ((Inquiry) -> Void)?
     /// Called with events for the operator's log.
     var onEvent: (ServerEvent) -> Void = { _ in }
     /// Called when a turn has ended and its outputs that need not wait for the journal have been
@@ -96,6 +101,13 @@ package final class ServerShell {
         self.keeper = keeper
         journal = keeper.journal
         router = try HistoryRouter(history, keeper, of: current, on: loop, roots: roots)
+        router?.onAnswered = { [meter] inquiry, byteCount in
+            // A query that waits for events takes as long as no event comes.
+            if case .log(_, _, _, waits: true) = inquiry.ask { return }
+            meter.recordAnswer(
+                to: inquiry.ask.subject, of: inquiry.connection, inquiry.peer,
+                byteCount: byteCount, nanoseconds: loop.now &- inquiry.askedAt)
+        }
     }
 
     /// Mounts `root`, restores it from the data directory at `directory`, which is made if it is
@@ -133,6 +145,7 @@ package final class ServerShell {
         let formerServer = server
         current = try recover(formerServer)
         server.succeed(formerServer)
+        meter.forgetCommits()
         keeper?.serve(server)
         router?.serve(server)
         lastConnection = max(lastConnection, server.highestConnection)
@@ -152,6 +165,15 @@ package final class ServerShell {
         loop.turnAgain()
     }
 
+    /// The figures of the history; nil without a data directory.
+    var historyFigures: HistoryFigures? {
+        guard var figures = keeper?.figures else { return nil }
+        figures.backupAge = router?.lastBackup.map {
+            MetricsText.seconds(loop.now &- $0)
+        }
+        return figures
+    }
+
     /// True if no client is connected.
     var isAlone: Bool { links.value.isEmpty }
 
@@ -159,6 +181,7 @@ package final class ServerShell {
     package func begin() {
         journal?.onAppended = { [unowned self] turn in appended(turn) }
         loop.onTurnEnd = { [unowned self] in endTurn() }
+        loop.onJobs = { [unowned self] in beginWork() }
         // The changes of starting reactors belong to the first turn, before any client connects.
         endTurn()
     }
@@ -179,8 +202,7 @@ package final class ServerShell {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
         links.value.insert(link, at: id.rawValue)
-        server.connect(
-            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
+        server.connect(id, Peer(of: link), at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
         link.onEnd = { [unowned self] in
             server.endInput(id)
@@ -197,11 +219,35 @@ package final class ServerShell {
 
     // The closure calls one function: each use of an unowned reference in it is counted.
     private func received(_ bytes: Span<UInt8>, from id: ConnectionID) {
-        server.receive(id, bytes, at: loop.now)
+        let (server, now) = (current, loop.now)
+        endRead(by: server, at: now)
+        meter.beginRead(of: id, at: now, server.progress)
+        meter.position?.enter(id, links.value[id.rawValue].map { Peer(of: $0) })
+        server.receive(id, bytes, at: now)
+    }
+
+    /// Ends the measurement of the last read, if it has not ended.
+    private func endRead(by server: Server, at now: UInt64) {
+        guard meter.isReading, var entry = meter.endRead(at: now, server.progress) else { return }
+        let peer = entry.connection.flatMap { links.value[$0] }.map { Peer(of: $0) }
+        entry.path = server.lastPath?.description
+        entry.uid = peer?.uid
+        entry.pid = peer?.pid
+        meter.keep(entry)
+    }
+
+    /// Ends the measurement of the last read, if any: other work of the turn follows.
+    private func beginWork() {
+        let now = loop.now
+        endRead(by: current, at: now)
+        meter.position?.leave()
+        meter.beginWork(at: now)
     }
 
     private func appended(_ turn: UInt64) {
-        server.appended(turn, at: loop.now)
+        let now = loop.now
+        meter.endCommits(upTo: turn, at: now)
+        server.appended(turn, at: now)
         keeper?.appended(turn)
         router?.appended()
     }
@@ -213,11 +259,17 @@ extension ServerShell {
     private func endTurn() {
         // Swift retains a local reference once, and a property at each use.
         var server = current
-        if server.admitsAll { for job in jobs.take() { server.perform(job) } }
+        if server.admitsAll {
+            let due = jobs.take()
+            if !due.isEmpty { beginWork() }
+            for job in due { server.perform(job) }
+        }
         if server !== current { server = current }
         var next: Server.NextTurn
         repeat {
             turnTime = loop.now
+            endRead(by: server, at: turnTime)
+            meter.beginWork(at: turnTime)
             server.endTurn(at: turnTime)
             while let output = server.nextOutput() {
                 carryOut(output, of: server)
@@ -233,6 +285,8 @@ extension ServerShell {
             loop.turnAgain()
         }
         turnEnd?()
+        meter.position?.leave()
+        meter.endTurn(at: loop.now)
     }
 
     private func carryOut(_ output: consuming ServerOutput, of server: Server) {
@@ -243,6 +297,8 @@ extension ServerShell {
         case .close(let id): links.value[id.rawValue]?.finish()
         case .cut(let id): links.value[id.rawValue]?.close()
         case .append(let batch):
+            meter.beginCommit(
+                of: batch.turn, byteCount: batch.deltas.count + batch.facts.count, at: turnTime)
             keeper?.countAppended(batch, at: turnTime)
             journal?.append(batch)
         case .readHistory(let question):
@@ -259,7 +315,18 @@ extension ServerShell {
             loop.turnAgain()
         case .inquire(let inquiry):
             // A connection that has gone in the same turn is forgotten already.
-            if links.value[inquiry.connection.rawValue] != nil { router?.take(inquiry) }
+            if links.value[inquiry.connection.rawValue] != nil { take(inquiry) }
+        }
+    }
+
+    private func take(_ inquiry: Inquiry) {
+        if inquiry.ask.isAboutPast {
+            router?.take(inquiry)
+        } else if let onInquiry {
+            onInquiry(inquiry)
+        } else {
+            let text = "this program serves reactors, and answers no questions about itself"
+            server.answer(inquiry, with: .failure(Refusal(.notFound, text)), at: turnTime)
         }
     }
 
@@ -278,10 +345,21 @@ extension ServerShell {
     // one only after the result, so at most one such thread runs.
     private func encode(_ capture: SliceCapture, for server: Server) {
         let loop = loop.handle
-        let server = Confined(server) { loop.isOnLoop }
+        let target = Confined((meter: meter, server: server)) { loop.isOnLoop }
         let work = { @Sendable in
+            let clock = ContinuousClock()
+            let start = clock.now
             let encoding = capture.encode()
-            _ = loop.post { server.open().encoded(encoding) }
+            let nanoseconds = UInt64((clock.now - start) / .nanoseconds(1))
+            _ = loop.post {
+                let (meter, server) = target.open()
+                if let subject = server.encodingSubject {
+                    meter.recordAnswer(
+                        to: (subject.name, subject.path), of: subject.connection, subject.peer,
+                        byteCount: encoding.bytes.count, nanoseconds: nanoseconds)
+                }
+                server.encoded(encoding)
+            }
         }
         // Without a thread, the loop's thread encodes.
         if (try? WorkThread(name: "answers", work)) == nil { work() }
@@ -292,5 +370,12 @@ extension ServerShell {
             link.write(slices)
             if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
         }
+    }
+}
+
+extension Peer {
+    /// The process at the other end of a connection.
+    fileprivate init(of link: Connection) {
+        self.init(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid)
     }
 }

@@ -38,6 +38,26 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
+    /// Returns the seconds since the file `name` was last written; nil if there is none. *C*:
+    /// `fstatat`.
+    func age(of name: String) -> Double? {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return nil
+        }
+        let written =
+            Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
+        return Double(max(0, WallClock.milliseconds() - written)) / 1_000
+    }
+
+    /// Bytes that this user may still write to the disk; nil if the system does not show them.
+    /// *C*: `fstatvfs`.
+    var freeByteCount: UInt64? {
+        var status = statvfs()
+        guard unsafe fstatvfs(descriptor, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+    }
+
     /// Returns the identity of the file `name`; nil if there is none. *C*: `statx`.
     func identity(of name: String) -> FileIdentity? { FileIdentity(of: name, in: descriptor) }
 

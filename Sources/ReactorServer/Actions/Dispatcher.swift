@@ -23,6 +23,8 @@ final class Dispatcher {
     private let delivery: Delivery
     /// The marker of the action that is being carried out.
     private let watch: Cell<ActionWatch>
+    /// Actions by node.
+    private let nodeCounts = Cell(NodeCounts())
     /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
 
@@ -42,6 +44,21 @@ final class Dispatcher {
 
     /// The action during which the last run of the daemon died, if it did.
     var lastDeath: ActionWatch.Death? { watch.value.death }
+
+    /// The actions by node since the start.
+    var actionsByNode: NodeCounts { nodeCounts.value }
+
+    /// How far the dispatcher has come.
+    var progress: ActionProgress {
+        ActionProgress(
+            actionCount: orders.stats.actions, spanCount: nodeCounts.value.spanCount)
+    }
+
+    /// The path of the node of the last action; nil if there is none, or it is gone.
+    var lastPath: SlicePath? { tree.node(nodeCounts.value.lastNumber)?.path }
+
+    /// Number of actions that are refused because the daemon ended while it ran them.
+    var poisonedCount: Int { watch.value.poisonedCount }
 
     /// Checks the invariants, in debug builds.
     @inline(__always)
@@ -69,6 +86,8 @@ extension Dispatcher {
         let countMax = UInt64(delivery.window(of: connection))
         let keepsHistory = chronicle.keepsHistory
         var last: (id: UInt32, node: AnyNode)?
+        // Actions of the run that are counted for their nodes.
+        var countedCount: UInt64 = 0
         var aliases: [NodeAlias] = []
         tree.begin(by: connection.caller)
         let page = watch.value.begin(session)
@@ -80,6 +99,10 @@ extension Dispatcher {
         {
             if last?.id != frame.id {
                 guard let node = connection.node(frame.id) else { break }
+                if let last {
+                    nodeCounts.value.add(run.count &- countedCount, to: last.node.number)
+                    countedCount = run.count
+                }
                 if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
                 last = (frame.id, consume node)
             }
@@ -88,12 +111,16 @@ extension Dispatcher {
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             if let result {
                 let end = frame.range.upperBound
+                nodeCounts.value.add(run.count &- countedCount &+ 1, to: node.number)
                 endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
                 conclude(result, bytes.extracting(offset..<end), aliases, session, connection)
                 return end
             }
             offset = frame.range.upperBound
             run.count &+= 1
+        }
+        if let last, run.count > countedCount {
+            nodeCounts.value.add(run.count &- countedCount, to: last.node.number)
         }
         endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
         return offset
@@ -231,6 +258,7 @@ extension Dispatcher {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return .failed(.rejected(rejection))
         }
+        nodeCounts.value.add(1, to: node.number)
         let mayWait = mayWait(session)
         guard chronicle.admission == .all else {
             return shrink(header, body, at: node, connection, mayWait, &frameCount)
@@ -266,6 +294,7 @@ extension Dispatcher {
                 (offset, cancel) = try checkConditions(body, of: tree.root, connection)
             }
             let items = try batchItems(body, from: offset, of: connection)
+            for item in items { nodeCounts.value.add(1, to: item.node.number) }
             guard chronicle.admission == .all else {
                 return shrink(
                     items, body, header.number, cancel, connection, mayWait(session), &frameCount)

@@ -43,6 +43,26 @@ final class AnswerService {
     /// Bytes of large answers, kept or in progress.
     var byteCount: Int { answers.value.byteCount }
 
+    /// The figures of the server and its tree, for metrics.
+    func figures(endedTurns: UInt64) -> ServerFigures {
+        var figures = meter.figures(
+            answerByteCount: answers.value.byteCount, endedTurns: endedTurns)
+        figures.questionsWaiting[.soon] = questions.value.soonCount
+        figures.questionsWaiting[.late] = questions.value.lateCount
+        return figures
+    }
+
+    /// The figures for a live view.
+    var activity: ServerActivity {
+        let (nodes, others) = meter.nodes(countMax: ServerActivity.nodesMax)
+        return ServerActivity(
+            counters: meter.counters(answerByteCount: answers.value.byteCount), nodes: nodes,
+            otherActions: others, clients: meter.clients())
+    }
+
+    /// The request whose answer is encoded off the loop; nil if none is.
+    var encodingSubject: EncodingSubject? { questions.value.runningSubject }
+
     /// Whether requests wait for the share of the next turn.
     var hasSoon: Bool { questions.value.hasSoon }
 
@@ -99,6 +119,8 @@ extension AnswerService {
             }
         case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .log, .export:
+            return inquireIntoPast(ask, header, of: connection)
+        case .metrics, .clients, .kick, .slowLog, .activity:
             return inquire(ask, header, of: connection)
         }
         answer(question, header, of: connection)
@@ -421,16 +443,25 @@ extension AnswerService {
     }
 }
 
-// MARK: - Questions about the past
+// MARK: - Questions that the shell answers
 extension AnswerService {
     /// Has the archive answer a question about the past.
-    private func inquire(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
+    private func inquireIntoPast(
+        _ ask: Question, _ header: FrameHeader, of connection: Connection
+    ) {
         guard chronicle.keepsHistory else {
             let text = "the daemon keeps its state in memory: configure `data:` to keep the past"
             return delivery.refuse(header, Refusal(.history, text), of: connection)
         }
+        inquire(ask, header, of: connection)
+    }
+
+    /// Has the shell answer a question.
+    private func inquire(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
         guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {
-            let text = "\(Inquiry.perConnectionMax) questions about the past wait for their answers"
+            let text =
+                "\(Inquiry.perConnectionMax) questions about the past or the daemon wait for "
+                + "their answers"
             return delivery.refuse(header, Refusal(.quota, text), of: connection)
         }
         connection.requests.inquire()
@@ -438,10 +469,10 @@ extension AnswerService {
             .inquire(
                 Inquiry(
                     connection: connection.id, peer: connection.peer, number: header.number,
-                    ask: ask)))
+                    ask: ask, askedAt: orders.now)))
     }
 
-    /// Sends a connection the archive's answer: CBOR, or a refusal.
+    /// Sends a connection the shell's answer: CBOR, or a refusal.
     func answer(
         _ number: UInt64, with result: Result<[UInt8], Refusal>, to connection: Connection
     ) {

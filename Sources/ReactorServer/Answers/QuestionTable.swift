@@ -90,11 +90,35 @@ struct QuestionTable {
     /// Whether requests wait for the share of a turn.
     var hasSoon: Bool { !soon.isEmpty }
 
+    /// Number of slices in the queues of all users for the share of a turn.
+    var soonCount: Int { soon.count }
+
+    /// Number of slices in the queues of all users for encoding off the loop.
+    var lateCount: Int { late.count }
+
     /// Whether requests wait for encoding off the loop.
     var hasLate: Bool { !late.isEmpty }
 
     /// Whether a slice is being encoded off the loop.
     var isEncoding: Bool { running != nil }
+
+    /// The slice that is being encoded off the loop, as a question, and the first connection that
+    /// waits for it.
+    var runningSubject: EncodingSubject? {
+        guard let running, let asker = running.askers.first else { return nil }
+        let name =
+            switch running.name.form {
+            case .value: "get"
+            case .replica: "checksum"
+            case .description: "describe"
+            case .entries: "tree"
+            case .counters: "stats"
+            case .selection: "select"
+            }
+        return EncodingSubject(
+            name: name, path: running.name.path.description, connection: asker.connection.id,
+            peer: asker.connection.peer)
+    }
 
     /// Whether a complete encoding waits for ``takeFinished()``.
     var hasFinished: Bool { finished != nil }

@@ -55,6 +55,7 @@ package struct ServerMemory: Equatable, Sendable {
 struct ServerMeter {
     let tree: Tree
     let orders: ShellOrders
+    let dispatcher: Dispatcher
     let connections: ConnectionTable
     let sessions: SessionTable
     let chronicle: Chronicle

@@ -18,6 +18,8 @@ final class Connection {
     private var stage = Stage.greeting
     /// The client's session; nil before its hello, and after its goodbye.
     private(set) var session: Session?
+    /// The program's name, as the client states it.
+    private(set) var program = ""
     /// The client, as reactors see it.
     private(set) var caller = Caller.daemon
     /// What arrives.
@@ -156,10 +158,14 @@ extension Connection {
         if case .leaving(let leave) = stage { leave.since } else { nil }
     }
 
-    /// Gives the client a session.
-    func open(_ session: Session) {
+    /// Maximum bytes of a program's name; a longer one is cut.
+    private static let programBytesMax = 64
+
+    /// Gives the client a session; `program` is its name for itself.
+    func open(_ session: Session, program: String = "") {
         precondition(isGreeting, "a connection is opened twice")
         stage = .open
+        self.program = program.cut(to: Self.programBytesMax)
         self.session = session
         caller = Caller(
             connection: id.rawValue, client: session.client, uid: peer.uid, gid: peer.gid,

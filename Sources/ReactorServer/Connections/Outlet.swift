@@ -29,6 +29,8 @@ struct Outlet: ~Copyable {
     private(set) var controlByteCount = 0
     /// Actions whose outcomes the socket does not have.
     private(set) var inFlight = ActionCount()
+    /// Actions since the connection was opened.
+    private(set) var actionCount: UInt64 = 0
     /// Those of ``inFlight`` that ran in the current turn.
     private var turnActions = ActionCount()
     /// Whether the client's copies follow the tree.
@@ -77,6 +79,9 @@ struct Outlet: ~Copyable {
 extension Outlet {
     /// Bytes of replies and outcomes that the client has not read.
     var undrainedByteCount: Int { controlByteCount + pending.controlByteCount }
+
+    /// Bytes that wait for the client, large answers excluded.
+    var queuedByteCount: Int { updateByteCount + controlByteCount }
 
     /// Whether the last mark is before `sequence`.
     func isMarked(before sequence: UInt64) -> Bool { markedSequence < sequence }
@@ -146,6 +151,7 @@ extension Outlet {
     /// Counts actions that run in the current turn.
     mutating func beginActions(_ count: Int, byteCount: Int) {
         let actions = ActionCount(count: count, byteCount: byteCount)
+        actionCount &+= UInt64(count)
         turnActions += actions
         inFlight += actions
         invariants()

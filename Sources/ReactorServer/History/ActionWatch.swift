@@ -42,6 +42,9 @@ package struct ActionWatch {
     /// Whether any action is suspected.
     var hasSuspects: Bool { !suspects.isEmpty }
 
+    /// Number of actions that must not run again.
+    var poisonedCount: Int { suspects.count { $0.death.count >= Self.deathsMax } }
+
     /// Marks nothing.
     init() {
         words = nil
@@ -99,6 +102,18 @@ package struct ActionWatch {
 
     /// Whether an action is marked as in progress.
     var isMarked: Bool { words.map { $0[Self.ordinalWord] != 0 } ?? false }
+
+    /// Bytes of a marker up to the ordinal.
+    package static let markBytes = (ordinalWord + 1) * 8
+
+    /// The ordinal that is marked in the bytes of a file; nil between actions.
+    package static func markedOrdinal(in bytes: [UInt8]) -> UInt64? {
+        guard bytes.count >= markBytes else { return nil }
+        let word = bytes[(ordinalWord * 8)..<markBytes].reversed().reduce(UInt64(0)) {
+            $0 << 8 | UInt64($1)
+        }
+        return word == 0 ? nil : word
+    }
 
     /// Whether an action of the session is suspected.
     func suspects(_ session: Session) -> Bool {

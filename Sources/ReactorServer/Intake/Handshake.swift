@@ -77,7 +77,7 @@ final class Handshake {
     private func giveSession(to connection: Connection, _ hello: Hello) -> Greeting {
         let uid = connection.peer.uid
         guard let secret = hello.session else {
-            welcome(newSession(uid, secret: newSecret()), on: connection, isResumed: false)
+            welcome(newSession(uid, secret: newSecret()), on: connection, hello, isResumed: false)
             return .welcomed
         }
         if let known = sessions.find(secret, uid: uid) {
@@ -86,12 +86,12 @@ final class Handshake {
                     .sessionBusy, "the session is in use by another connection: start a new one")
             }
             known.confirm(hello.confirmed)
-            welcome(known, on: connection, isResumed: true)
+            welcome(known, on: connection, hello, isResumed: true)
         } else if canAdopt(secret, hello) {
             // Its actions were lost before their commit; the client sends them again.
-            welcome(newSession(uid, secret: secret), on: connection, isResumed: true)
+            welcome(newSession(uid, secret: secret), on: connection, hello, isResumed: true)
         } else {
-            welcome(newSession(uid, secret: newSecret()), on: connection, isResumed: false)
+            welcome(newSession(uid, secret: newSecret()), on: connection, hello, isResumed: false)
         }
         return .welcomed
     }
@@ -121,9 +121,11 @@ final class Handshake {
         return secret
     }
 
-    private func welcome(_ session: Session, on connection: Connection, isResumed: Bool) {
+    private func welcome(
+        _ session: Session, on connection: Connection, _ hello: Hello, isResumed: Bool
+    ) {
         sessions.join(session, connection.id)
-        connection.open(session)
+        connection.open(session, program: hello.program)
         let welcome = Welcome(
             version: Hello.version, daemon: daemonName, epoch: tree.turn.epoch,
             sequence: tree.turn.sequence, session: session.secret, isResumed: isResumed,

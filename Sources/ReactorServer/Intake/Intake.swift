@@ -285,7 +285,7 @@ extension Intake {
         _ connection: Connection, _ code: FaultCode, _ message: String, _ closing: Closing
     ) {
         guard !connection.isLeaving else { return }
-        orders.stats.faults &+= 1
+        orders.stats.countFault(code)
         orders.report(connection.peer, code) {
             .closedForFault(connection.id, connection.peer, code, message, leftOut: $0)
         }

@@ -37,16 +37,18 @@ final class PeerAdmission {
             ownerUID == nil ? 0 : min(limits.ownerConnectionsReserved, limits.connectionsMax / 2)
     }
 
-    /// The reason why a peer may not connect now; nil if it may.
-    func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String)? {
-        if isDraining { return (.draining, "the daemon is shutting down") }
+    /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.
+    func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String, RefusalReason)? {
+        if isDraining { return (.draining, "the daemon is shutting down", .draining) }
         let reserved = peer.uid == ownerUID ? 0 : reservedCount
         if admitted.total >= connectionsMax - reserved {
             let rest = reserved == 0 ? "" : ", with \(reserved) reserved for the owner"
-            return (.busy, "connectionsMax \(connectionsMax) reached\(rest): try again later")
+            let text = "connectionsMax \(connectionsMax) reached\(rest): try again later"
+            return (.busy, text, .connectionsMax)
         }
         if admitted[peer.uid] >= perUIDMax {
-            return (.busy, "connectionsPerUIDMax \(perUIDMax) reached for uid \(peer.uid)")
+            let text = "connectionsPerUIDMax \(perUIDMax) reached for uid \(peer.uid)"
+            return (.busy, text, .connectionsPerUIDMax)
         }
         return nil
     }

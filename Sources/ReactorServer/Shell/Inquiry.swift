@@ -1,7 +1,8 @@
 import ReactorBytes
 package import ReactorWire
 
-/// A client's query about the past, which the archive answers from the journal.
+/// A client's question that the shell answers: about the past, from the journal, or about the
+/// daemon.
 package struct Inquiry: Sendable {
     /// The connection that asked.
     package let connection: ConnectionID
@@ -11,9 +12,47 @@ package struct Inquiry: Sendable {
     package let number: UInt64
     /// The question.
     package let ask: Question
+    /// When the question arrived, in nanoseconds.
+    package var askedAt: UInt64 = 0
 }
 
 extension Inquiry {
-    /// Maximum number of queries about the past that wait on one connection.
+    /// Maximum number of such questions that wait on one connection.
     package static let perConnectionMax = 8
+}
+
+extension Question {
+    /// Whether the shell answers the question from the journal.
+    package var isAboutPast: Bool {
+        switch self {
+        case .past, .snapshot, .backup, .log, .export: true
+        case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
+            .clients, .kick, .slowLog, .activity:
+            false
+        }
+    }
+
+    /// The question's name and path, for the slow log.
+    package var subject: (name: String, path: String?) {
+        switch self {
+        case .get(let path): ("get", path)
+        case .select(let path, _): ("select", path)
+        case .types(let path): ("types", path)
+        case .describe(let path): ("describe", path)
+        case .past(let path, _): ("past", path)
+        case .log(let path, _, _, _): ("log", path)
+        case .export(let path, _, _): ("export", path)
+        case .checksum(let path, _): ("checksum", path)
+        case .tree: ("tree", nil)
+        case .stats: ("stats", nil)
+        case .limits: ("limits", nil)
+        case .snapshot: ("snapshot", nil)
+        case .backup: ("backup", nil)
+        case .metrics: ("metrics", nil)
+        case .clients: ("clients", nil)
+        case .kick: ("kick", nil)
+        case .slowLog: ("slowLog", nil)
+        case .activity: ("activity", nil)
+        }
+    }
 }

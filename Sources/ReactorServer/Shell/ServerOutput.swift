@@ -31,7 +31,7 @@ package enum ServerOutput: Sendable {
     /// Close every connection at once, and end another turn: another epoch has begun, and clients
     /// reconnect to it.
     case cutConnections
-    /// Answer a query about the past; then call ``Server/answer(_:with:at:)``.
+    /// Answer a question about the past or about the daemon; then call ``Server/answer(_:with:at:)``.
     case inquire(Inquiry)
 }
 

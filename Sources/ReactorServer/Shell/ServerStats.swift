@@ -1,3 +1,17 @@
+package import ReactorWire
+
+/// Why a connection was refused.
+package enum RefusalReason: String, CaseIterable, Sendable {
+    /// The daemon is shutting down.
+    case draining
+    /// ``ServerLimits/connectionsMax`` connections are open.
+    case connectionsMax
+    /// ``ServerLimits/connectionsPerUIDMax`` connections of the user are open.
+    case connectionsPerUIDMax
+    /// ``ServerLimits/handshakesMax`` other connections have not sent a hello.
+    case handshakesMax
+}
+
 /// The server's counters since its start.
 package struct ServerStats: Equatable, Sendable {
     /// Connections that were admitted.
@@ -34,9 +48,25 @@ package struct ServerStats: Equatable, Sendable {
     package var valueBytesEncoded: UInt64 = 0
     /// Lines that the log dropped, as its reader did not read them; the shell counts them.
     package var logLinesDropped: UInt64 = 0
+    /// Connections that were refused, by the limit that they met.
+    package var refusals: [RefusalReason: UInt64] = [:]
+    /// Connections that were closed for a fault of their client, by the fault's code.
+    package var faultsByCode: [FaultCode: UInt64] = [:]
 
     /// All zero.
     package init() {}
+
+    /// Counts a refused connection.
+    mutating func countRefusal(_ reason: RefusalReason) {
+        turnedAway &+= 1
+        refusals[reason, default: 0] &+= 1
+    }
+
+    /// Counts a connection that was closed for a fault of its client.
+    mutating func countFault(_ code: FaultCode) {
+        faults &+= 1
+        faultsByCode[code, default: 0] &+= 1
+    }
 
     /// Every counter by its name.
     var named: [String: UInt64] {

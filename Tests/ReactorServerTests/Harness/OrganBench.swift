@@ -43,7 +43,8 @@ final class OrganBench {
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
         answers = AnswerService(
             ServerMeter(
-                tree: tree, orders: orders, connections: connections, sessions: sessions,
+                tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
+                sessions: sessions,
                 chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
                 subscriptions: subscriptions), limits, orders, chronicle, delivery)
         var secret: UInt64 = 0

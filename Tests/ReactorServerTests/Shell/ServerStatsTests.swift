@@ -1,3 +1,4 @@
+import ReactorWire
 import Testing
 
 @testable import ReactorServer
@@ -8,7 +9,9 @@ struct ServerStatsTests {
     func named() {
         var stats = ServerStats()
         stats.conflations = 3
-        let fields = Mirror(reflecting: stats).children.compactMap(\.label)
+        // The counts by reason and by code are parts of two of the counters.
+        let fields = Mirror(reflecting: stats).children.filter { $0.value is UInt64 }
+            .compactMap(\.label)
         #expect(Set(stats.named.keys) == Set(fields))
         #expect(stats.named["conflations"] == 3)
     }
@@ -18,5 +21,16 @@ struct ServerStatsTests {
         let harness = ServerHarness()
         harness.server.countLog(linesDropped: 3)
         #expect(harness.server.statistics.named["logLinesDropped"] == 3)
+    }
+
+    @Test("refused connections are counted by their reason, and faults by their code")
+    func reasons() {
+        var stats = ServerStats()
+        stats.countRefusal(.connectionsMax)
+        stats.countRefusal(.connectionsMax)
+        stats.countRefusal(.draining)
+        stats.countFault(.timeout)
+        #expect(stats.turnedAway == 3 && stats.refusals == [.connectionsMax: 2, .draining: 1])
+        #expect(stats.faults == 1 && stats.faultsByCode == [.timeout: 1])
     }
 }

@@ -1,0 +1,192 @@
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+import ReactorWire
+
+/// A daemon's figures at a moment, as metrics.
+///
+/// *Place*: gathered on the loop between two turns. ``formatted()`` reads the remaining figures from the
+/// system, so another thread calls it.
+struct MetricsReport: Sendable {
+    /// The daemon's version.
+    var version: String
+    /// When the daemon began to serve, in seconds since 1970.
+    var startSeconds: Double
+    /// The figures of the server and its tree.
+    var server: ServerFigures
+    /// The durations that the loop measured.
+    var loop: LoopFigures
+    /// The figures of the history; nil without a data directory.
+    var history: HistoryFigures?
+    /// Number of operations that took long, by kind.
+    var slow: [SlowKind: UInt64]
+    /// Number of pauses of accepting for lack of descriptors.
+    var parkCount: Int
+
+    /// The metrics in the text format of Prometheus.
+    ///
+    /// *Owner*: not the loop's thread: a disk that does not answer delays the caller.
+    func formatted() -> String {
+        var text = MetricsText()
+        describeDaemon(in: &text)
+        describeActions(in: &text)
+        describeClients(in: &text)
+        describeMemory(in: &text)
+        if let history { Self.describe(history, HistorySize(of: history.directory), in: &text) }
+        Self.describe(ProcessUsage(), in: &text)
+        return text.text
+    }
+
+    private func describeDaemon(in text: inout MetricsText) {
+        text.information(
+            "reactord_build_info", "The daemon's version.", [("version", version)])
+        text.gauge(
+            "reactord_up_since_seconds", "When the daemon began to serve, in seconds since 1970.",
+            seconds: startSeconds)
+        text.gauge(
+            "reactord_read_only",
+            "1 while every action is refused, or every action that adds bytes: the disk is full.",
+            server.admission == .all ? 0 : 1)
+        text.gauge(
+            "reactord_draining", "1 while the daemon is shutting down.",
+            server.isDraining ? 1 : 0)
+        text.gauge("reactord_sequence", "Sequence of the last transaction.", server.sequence)
+        text.gauge("reactord_nodes", "Mounted reactors.", server.nodeCount)
+        text.counter(
+            "reactord_turns_total", "Turns that changed something.", server.counters.turns)
+        text.histogram(
+            "reactord_turn_seconds", "From the first input of a turn to its last output.",
+            loop.turns)
+        text.histogram(
+            "reactord_loop_lag_seconds", "Delay of a tick that is due every second.", loop.lag)
+        text.counter(
+            "reactord_history_contradicted_total",
+            "Times that a client had a revision or an outcome that the history lacked.",
+            server.counters.historyContradicted)
+        text.counters(
+            "reactord_slow_total", "Operations that took longer than the slow log's thresholds.",
+            by: "kind", SlowKind.allCases.map { ($0.rawValue, slow[$0] ?? 0) })
+        text.counter(
+            "reactord_log_dropped_total", "Lines that the reader of the log did not take.",
+            server.counters.logLinesDropped)
+    }
+
+    private func describeActions(in text: inout MetricsText) {
+        let counters = server.counters
+        text.counters(
+            "reactord_actions_total",
+            "Received actions: applied (also with a deferred answer), rejected, or received again.",
+            by: "outcome",
+            [
+                ("applied", counters.actions &- counters.rejections),
+                ("rejected", counters.rejections), ("repeated", counters.repeats),
+            ])
+        text.histogram(
+            "reactord_action_seconds",
+            "Time to run an action as it arrives; the actions of one read share its duration.",
+            loop.actions)
+        text.gauge("reactord_effects_running", "Effects that have not ended.", server.effectCount)
+        text.counter(
+            "reactord_saga_restarts_total", "Times that a failed saga started again.",
+            server.sagaRestarts)
+        text.counter(
+            "reactord_sagas_given_up_total", "Sagas that failed too often and ended.",
+            server.sagasGivenUp)
+        text.gauge(
+            "reactord_poisoned_actions",
+            "Actions that are refused because the daemon died of them.",
+            server.poisonedCount)
+    }
+
+    private func describeClients(in text: inout MetricsText) {
+        let (counters, memory) = (server.counters, server.memory)
+        text.gauges(
+            "reactord_connections", "Open connections.", by: "uid",
+            server.connectionsByUID.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) })
+        text.counter(
+            "reactord_connections_accepted_total", "Connections that were admitted.",
+            counters.connectionsAccepted)
+        text.counters(
+            "reactord_connections_refused_total", "Connections that were refused.", by: "reason",
+            RefusalReason.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
+        text.counter(
+            "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
+            UInt64(max(0, parkCount)))
+        text.counters(
+            "reactord_faults_total", "Connections that were closed for a fault of their client.",
+            by: "code",
+            counters.faultsByCode.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
+        text.counter(
+            "reactord_received_bytes_total", "Bytes that clients sent.", counters.bytesReceived)
+        text.gauge("reactord_subscriptions", "Subscriptions of all clients.", memory.subscriptions)
+        text.gauge("reactord_sessions", "Sessions, connected or kept.", memory.sessions)
+        text.counter(
+            "reactord_conflations_total",
+            "Times that a snapshot replaced the queued updates of a slow client.",
+            counters.conflations)
+        text.gauges(
+            "reactord_questions_waiting",
+            "Questions that wait: for the loop, the encoding thread, or the shell's other threads.",
+            by: "kind",
+            ServerFigures.QuestionQueue.allCases.map {
+                ($0.rawValue, server.questionsWaiting[$0] ?? 0)
+            })
+    }
+
+    private func describeMemory(in text: inout MetricsText) {
+        let memory = server.memory
+        text.gauges(
+            "reactord_memory_bytes", "Bytes that the daemon keeps, without states.", by: "part",
+            [
+                ("connections", memory.keptBytes), ("ring", memory.ringBytes),
+                ("snapshots", memory.snapshotBytes), ("answers", memory.answerBytes),
+            ])
+        text.gauge(
+            "reactord_journal_unreleased_bytes", "Bytes of turns that wait for the journal.",
+            memory.unreleasedBytes)
+        text.histogram(
+            "reactord_journal_commit_seconds",
+            "From the order to append a turn to the journal's report that it is appended.",
+            loop.commits)
+    }
+
+    private static func describe(
+        _ history: HistoryFigures, _ size: HistorySize, in text: inout MetricsText
+    ) {
+        text.gauges(
+            "reactord_journal_bytes", "Bytes of the journal's files.", by: "file",
+            [
+                ("rows", size.rowByteCount), ("log", size.logByteCount),
+                ("snapshots", size.snapshotByteCount),
+            ])
+        text.gauge(
+            "reactord_journal_fresh_bytes",
+            "Bytes of rows that the newest snapshot does not cover.",
+            history.freshByteCount)
+        text.gauge(
+            "reactord_snapshot_age_seconds", "Seconds since the newest snapshot was written.",
+            seconds: size.snapshotAge)
+        text.gauge(
+            "reactord_snapshot_seconds", "Time that the last snapshot of this run took.",
+            seconds: history.snapshotNanoseconds.map(MetricsText.seconds))
+        text.counter(
+            "reactord_snapshots_failed_total", "Snapshots that could not be written.",
+            history.snapshotsFailed)
+        text.gauge(
+            "reactord_backup_age_seconds", "Seconds since the last backup of this run.",
+            seconds: history.backupAge)
+        text.gauge(
+            "reactord_disk_free_bytes", "Bytes that the daemon may still write to the disk.",
+            size.freeByteCount)
+    }
+
+    private static func describe(_ usage: ProcessUsage, in text: inout MetricsText) {
+        text.gauge("reactord_fds_open", "Open descriptors.", usage.descriptorCount)
+        text.gauge("reactord_fds_max", "Descriptors that may be open.", usage.descriptorCountMax)
+        text.gauge(
+            "process_resident_memory_bytes", "Resident memory size in bytes.", usage.residentBytes)
+        text.counter(
+            "process_cpu_seconds_total", "Processor time so far in seconds.",
+            seconds: MetricsText.seconds(usage.processorNanoseconds))
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// The sizes of the files in a data directory, for metrics.
+///
+/// *Owner*: any thread but the loop's: a disk that does not answer delays the caller.
+/// *C*: `fstatat`, `fstatvfs`.
+package struct HistorySize: Sendable, Equatable {
+    /// Bytes of the file with the rows.
+    package let rowByteCount: Int
+    /// Bytes of the log of the latest commits.
+    package let logByteCount: Int
+    /// Bytes of all snapshots.
+    package let snapshotByteCount: Int
+    /// Seconds since the newest snapshot was written; nil if there is none.
+    package let snapshotAge: Double?
+    /// Bytes that the process may still write to the disk; nil if the system does not show them.
+    package let freeByteCount: UInt64?
+
+    /// Reads the sizes; a file that cannot be examined counts as empty.
+    package init(of directory: DataDirectory) {
+        func byteCount(_ name: String) -> Int { (try? directory.byteCount(of: name)) ?? 0 }
+        rowByteCount = byteCount(JournalFile.name)
+        logByteCount = byteCount(JournalFile.logName)
+        let numbers = (try? SnapshotStore(directory).numbers()) ?? []
+        snapshotByteCount = numbers.reduce(0) { $0 + byteCount(SnapshotHeader.name($1)) }
+        snapshotAge = numbers.first.flatMap { directory.age(of: SnapshotHeader.name($0)) }
+        freeByteCount = directory.freeByteCount
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Glibc
+import ReactorClient
+import ReactorWire
+
+/// `reactorctl health`: checks whether the daemon lives, serves, and takes changes.
+struct HealthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Check whether the daemon lives, serves clients, and takes changes.",
+        discussion: """
+            --live: the daemon answers, if only with a refusal. --ready (the default): it admits \
+            this client and answers it. --write: it also accepts every action.
+
+            Exit codes: 0 healthy; 69 no daemon reachable; 74 --write, and the disk is full; 75 no \
+            answer in time, or the daemon is too busy or shutting down; 77 the socket belongs to \
+            another user.
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "What to check.")
+    var check = Check.ready
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("How long to wait, such as 5s or 300ms.", valueName: "duration"))
+    var timeout = "2s"
+
+    /// What a health check asks for; each includes those before it.
+    enum Check: String, EnumerableFlag {
+        case live
+        case ready
+        case write
+    }
+
+    mutating func validate() throws {
+        guard DurationText.parse(timeout) == nil else { return }
+        throw ValidationError("--timeout \(timeout): expected \(DurationText.expectation)")
+    }
+
+    mutating func run() async throws {
+        let (check, timeout) = (check, timeout)
+        let end = Task {
+            do { try await Task.sleep(for: DurationText.parse(timeout) ?? .zero) } catch { return }
+            Output.complain("the daemon does not answer within \(timeout)")
+            Glibc.exit(Failure.unknownCode)
+        }
+        try await perform()
+        end.cancel()
+        try Output.line(WireValue.json(object: ["healthy": .text(check.rawValue)]))
+    }
+
+    private func perform() async throws(Failure) {
+        do throws(ClientError) {
+            let client = try await attempt()
+            try await client.ping()
+            let isFull = check == .write ? try await client.stats()["readOnly"] != 0 : false
+            client.close()
+            guard isFull else { return }
+        } catch {
+            if check == .live, Self.isAnswer(error) { return }
+            throw Failure(error)
+        }
+        throw Failure(
+            Failure.storageCode,
+            "the daemon's disk is full: it refuses actions, or all that add bytes")
+    }
+
+    // A daemon that refuses a client closes the connection. If the client's hello comes later, the
+    // client loses the connection before it reads the reason; a further attempt shows the reason.
+    private func attempt() async throws(ClientError) -> Client {
+        for _ in 1..<Self.attemptsMax {
+            do throws(ClientError) {
+                return try await connection.attempt()
+            } catch {
+                guard case .unanswered = error else { throw error }
+            }
+        }
+        return try await connection.attempt()
+    }
+
+    /// Maximum number of attempts to connect while the daemon closes each without a reason.
+    private static let attemptsMax = 5
+
+    /// Whether an error is an answer of a daemon.
+    private static func isAnswer(_ error: ClientError) -> Bool {
+        switch error {
+        case .closed, .refused: true
+        default: false
+        }
+    }
+}

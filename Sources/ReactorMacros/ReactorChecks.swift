@@ -14,14 +14,15 @@ struct ReactorChecks {
     func run() -> Bool {
         // Runs all checks, so that all mistakes are reported, not only the first.
         let results = [
-            checkPlace(), checkNested(), checkPayloads(), checkInitialState(), checkFunctions(),
-            checkProperties(), checkChildren(), checkReactions(),
+            checkPlace(), checkMissing(), checkNested(), checkPayloads(), checkInitialState(),
+            checkFunctions(), checkProperties(), checkChildren(), checkReactions(),
         ]
         return results.allSatisfy { $0 }
     }
 
-    /// Whether the reactor can conform to its protocol, perhaps with mistakes in its functions. A
-    /// reactor that conforms gets no further errors where it is used.
+    /// Whether the reactor can conform to its protocol, perhaps with mistakes in its functions or
+    /// with a missing part, which the compiler reports once. A reactor that conforms gets no further
+    /// errors where it is used.
     func canConform() -> Bool {
         [checkPlace(), checkNested(), checkInitialState()].allSatisfy { $0 }
     }
@@ -63,7 +64,7 @@ extension ReactorChecks {
 
     // MARK: The nested types
 
-    private func checkNested() -> Bool {
+    private func checkMissing() -> Bool {
         var isFine = true
         for part in ["Action", "State"] where reactor.nested[part] == nil && !isInferred(part) {
             let kind = part == "State" ? "struct" : "enum"
@@ -73,6 +74,11 @@ extension ReactorChecks {
                     + "that an extension declares is not seen)",
                 fix: .member(stub(part), of: reactor.declaration, "insert \(kind) \(part)"))
         }
+        return isFine
+    }
+
+    private func checkNested() -> Bool {
+        var isFine = true
         for part in ReactorType.parts.sorted() {
             guard let type = reactor.nested[part] else { continue }
             if let object = type.as(ClassDeclSyntax.self) {

@@ -46,7 +46,9 @@ struct MacroDiagnosticTests {
         #expect(expansion(of: source).contains("extension Cart.Item: WireCodable"))
     }
 
-    @Test("a reactor with a mistake in a function conforms, one without a state does not")
+    @Test(
+        "a reactor with a mistake in a function or without a state conforms, an open class does not"
+    )
     func reactor() {
         let wrong = """
             @Reactor
@@ -58,6 +60,8 @@ struct MacroDiagnosticTests {
             """
         #expect(expansion(of: wrong).contains("extension Cart: Reactor"))
         let incomplete = "@Reactor\nstruct Cart { enum Action { case add } }"
-        #expect(!expansion(of: incomplete).contains("extension Cart: Reactor"))
+        #expect(expansion(of: incomplete).contains("extension Cart: Reactor"))
+        let open = "@Reactor\nopen class Cart { enum Action { case add }; struct State {} }"
+        #expect(!expansion(of: open).contains("extension Cart: Reactor"))
     }
 }

@@ -226,17 +226,4 @@ struct ReactorMacroTests {
         #expect(extensions([plain]).contains("extension Shop: Reactor {"))
         #expect(!extensions([]).contains("extension"))
     }
-
-    @Test("a reactor without State conforms, so that the compiler does not report each use of it")
-    func missingState() {
-        let text = expansion(
-            of: """
-                @Reactor
-                struct Shop {
-                    enum Action { case open }
-                }
-                extension Shop { struct State {} }
-                """)
-        #expect(text.contains("extension Shop: Reactor, MirrorableReactor {"), "\(text)")
-    }
 }

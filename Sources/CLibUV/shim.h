@@ -1,5 +1,6 @@
 #pragma once
 #include <sys/socket.h>
+#include <malloc.h>
 #include <uv.h>
 
 /* Accepts one connection, non-blocking and close-on-exec from birth. Here because glibc shows

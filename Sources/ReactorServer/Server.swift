@@ -174,6 +174,8 @@ extension Server {
 
     /// The counters since the start.
     package var statistics: ServerStats { orders.stats }
+    /// Bytes that clients sent.
+    package var receivedByteCount: UInt64 { orders.stats.bytesReceived }
 
     /// Counts the lines that the shell's log has dropped, for the answer to ``Question/stats``.
     package func countLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
@@ -333,6 +335,15 @@ extension Server {
         return entry
     }
 
+    /// Applies how near the process is to its memory ceiling; call it after each measurement.
+    package func relieve(_ pressure: MemoryPressure, at now: UInt64) {
+        orders.begin(at: now)
+        MemoryRelief(
+            limits: limits, peers: peers, dispatcher: dispatcher, subscriptions: subscriptions,
+            intake: intake, connections: connections
+        ).apply(pressure)
+    }
+
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
     package func drain() {
@@ -352,27 +363,9 @@ extension Server {
         handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
         chronicle.tick()
-        for connection in connections.inOrder { look(at: connection, now, isLate) }
-    }
-
-    private func look(at connection: Connection, _ now: UInt64, _ isLate: Bool) {
-        if connection.isLeaving {
-            // A closing connection that does not read its remaining output.
-            if let since = connection.leavingSince, now &- since >= limits.closeDeadline {
-                delivery.cut(connection)
-            }
-        } else if !isLate, connection.isSilent(for: limits.handshakeDeadline, at: now) {
-            intake.fail(connection, .timeout, "no hello within the handshake deadline")
-        } else if !isLate,
-            connection.inlet.value.isOverdue(at: now, after: limits.partialFrameDeadline)
-        {
-            intake.fail(connection, .timeout, "a frame was begun and not completed in time")
-        } else if !connection.subscriptions.isEmpty,
-            connection.outlet.value.isMarked(before: tree.turn.sequence),
-            !connection.outlet.value.isWriting
-        {
-            delivery.list(connection)
-        }
+        let deadlines = ConnectionDeadlines(
+            tree: tree, limits: limits, intake: intake, delivery: delivery)
+        for connection in connections.inOrder { deadlines.check(connection, at: now, isLate) }
     }
 }
 

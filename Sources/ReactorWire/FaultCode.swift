@@ -54,6 +54,9 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let poisoned = FaultCode(rawValue: "POISONED")
     /// The disk of the journal is full; reads still work.
     public static let diskFull = FaultCode(rawValue: "DISK_FULL")
+    /// The daemon has reached its memory ceiling; reads, and actions that make states smaller,
+    /// still work.
+    public static let memoryFull = FaultCode(rawValue: "MEMORY_FULL")
     /// The daemon has no history, or the history does not contain the revision or cannot be read.
     public static let history = FaultCode(rawValue: "HISTORY")
     /// The user may not do this.

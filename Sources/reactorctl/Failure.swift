@@ -75,7 +75,7 @@ struct Failure: Error {
         case .notFound, .path, .history: noPathCode
         case .busy, .sessionBusy, .draining, .quota: unknownCode
         case .forbidden: forbiddenCode
-        case .storage, .diskFull: storageCode
+        case .storage, .diskFull, .memoryFull: storageCode
         default: nil
         }
     }

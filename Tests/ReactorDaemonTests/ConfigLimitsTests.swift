@@ -16,7 +16,8 @@ struct ConfigLimitsTests {
             let text: String
             switch entry.slot {
             case .count(_, let range): text = "\(range.lowerBound)"
-            case .bytes(_, let range): text = ByteSizeText.format(range.lowerBound)
+            case .bytes(_, let range), .ceiling(_, let range):
+                text = ByteSizeText.format(range.lowerBound)
             case .duration(_, let range): text = DurationText.format(range.lowerBound)
             }
             let limits = try limits("\(entry.name): \(text)")

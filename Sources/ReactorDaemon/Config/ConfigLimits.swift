@@ -35,6 +35,10 @@ struct ConfigLimits {
             limits[keyPath: path] = try scalar.quantity(.count, in: range)
         case .bytes(let path, let range):
             limits[keyPath: path] = try scalar.quantity(.byteSize, in: range)
+        case .ceiling(let path, let range):
+            let text = try scalar.text(expected: "a byte size or \(LimitTable.automatic)")
+            limits[keyPath: path] =
+                text == LimitTable.automatic ? 0 : try scalar.quantity(.byteSize, in: range)
         case .duration(let path, let range):
             let duration = try scalar.quantity(.duration, in: range)
             limits[keyPath: path] = UInt64(duration / .nanoseconds(1))
@@ -58,7 +62,7 @@ struct ConfigLimits {
 
     private static func path(_ name: String) -> WritableKeyPath<ServerLimits, Int>? {
         switch LimitTable.entry(named: name)?.slot {
-        case .count(let path, _), .bytes(let path, _): path
+        case .count(let path, _), .bytes(let path, _), .ceiling(let path, _): path
         case .duration, nil: nil
         }
     }

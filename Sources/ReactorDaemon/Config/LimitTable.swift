@@ -19,6 +19,8 @@ enum LimitTable {
     enum Slot: Sendable {
         case count(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
         case bytes(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
+        /// Bytes, or `auto`, which is stored as 0.
+        case ceiling(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
         /// Stored as nanoseconds.
         case duration(
             any WritableKeyPath<ServerLimits, UInt64> & Sendable, ClosedRange<Duration>)
@@ -40,10 +42,16 @@ enum LimitTable {
         switch entry.slot {
         case .count(let path, _): "\(limits[keyPath: path])"
         case .bytes(let path, _): ByteSizeText.format(limits[keyPath: path])
+        case .ceiling(let path, _):
+            limits[keyPath: path] == 0
+                ? automatic : ByteSizeText.format(limits[keyPath: path])
         case .duration(let path, _):
             DurationText.format(.nanoseconds(Int64(clamping: limits[keyPath: path])))
         }
     }
+
+    /// The text of a ceiling that the daemon chooses.
+    static let automatic = "auto"
 
     private static let connections: [Entry] = [
         Entry(
@@ -169,6 +177,11 @@ enum LimitTable {
     ]
 
     private static let memory: [Entry] = [
+        Entry(
+            name: "memoryMax",
+            summary:
+                "memory of the daemon; above this, actions that make states larger are refused",
+            slot: .ceiling(\.memoryMax, 16 << 20...64 << 40)),
         Entry(
             name: "queueBytesMax",
             summary: "outgoing deltas of one connection; above this, one snapshot replaces them",

@@ -41,6 +41,9 @@ final class LoopMeter {
     /// Where the loop is, for the watchdog; nil without one.
     private(set) var position: LoopPosition?
 
+    /// The memory ceiling.
+    let ceiling: MemoryCeiling
+
     /// A read whose end is not known yet.
     private struct OpenRead {
         let connection: ConnectionID
@@ -48,8 +51,9 @@ final class LoopMeter {
         let former: ActionProgress
     }
 
-    /// Makes a meter that keeps no slow operation until ``keepSlow(_:)``.
-    init() {}
+    /// Makes a meter that keeps no slow operation until ``keepSlow(_:)``. `memoryMax` is
+    /// ``ServerLimits/memoryMax``.
+    init(memoryMax: Int = 0) { ceiling = MemoryCeiling(of: memoryMax) }
 
     /// The durations so far.
     var figures: LoopFigures { state.value }

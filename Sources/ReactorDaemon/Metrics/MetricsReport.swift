@@ -16,6 +16,8 @@ struct MetricsReport: Sendable {
     var server: ServerFigures
     /// The durations that the loop measured.
     var loop: LoopFigures
+    /// The memory ceiling in bytes; 0 without one.
+    var memoryMax = 0
     /// The figures of the history; nil without a data directory.
     var history: HistoryFigures?
     /// Number of operations that took long, by kind.
@@ -141,6 +143,11 @@ struct MetricsReport: Sendable {
                 ("connections", memory.keptBytes), ("ring", memory.ringBytes),
                 ("snapshots", memory.snapshotBytes), ("answers", memory.answerBytes),
             ])
+        if memoryMax > 0 {
+            text.gauge(
+                "reactord_memory_max_bytes", "Bytes at which the daemon refuses what grows.",
+                memoryMax)
+        }
         text.gauge(
             "reactord_journal_unreleased_bytes", "Bytes of turns that wait for the journal.",
             memory.unreleasedBytes)

@@ -152,11 +152,12 @@ public final class Daemon {
     // Descriptors for files, signals and the loop.
     private static let ownDescriptors = 64
 
-    /// Raises the descriptor limit for the allowed connections, or lowers `connectionsMax` to fit
-    /// it.
+    /// Chooses the memory ceiling if it is automatic. Raises the descriptor limit for the allowed
+    /// connections, or lowers `connectionsMax` to fit it.
     private static func fit(
         _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
     ) {
+        if limits.memoryMax == 0 { limits.memoryMax = MemoryCeiling.automatic?.byteCount ?? 0 }
         // Refused clients hold a socket until they have received the refusal.
         let others =
             ownDescriptors + limits.handshakesMax

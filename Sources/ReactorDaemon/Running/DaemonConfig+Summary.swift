@@ -32,10 +32,33 @@ extension DaemonConfig {
             let isDefault = text == LimitTable.text(of: entry, in: ServerLimits())
             lines.append("  " + row(entry.name, isDefault ? text : "\(text) (set)", width: 32))
         }
+        lines.append("memory")
+        for (name, value) in memoryRows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("reactors")
         if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
         for spec in reactors { append(spec, under: .root, to: &lines) }
         return lines.joined(separator: "\n")
+    }
+
+    /// What clients may take at most, and the ceiling. States are bounded by the ceiling alone.
+    private var memoryRows: [(String, String)] {
+        let connection = limits.connectionBytesMax
+        func text(_ count: Int) -> String {
+            ByteSizeText.format(connection.multipliedReportingOverflow(by: count).partialValue)
+        }
+        var ceiling = ByteSizeText.format(limits.memoryMax)
+        if limits.memoryMax == 0 {
+            ceiling =
+                MemoryCeiling.automatic.map {
+                    "\(ByteSizeText.format($0.byteCount)) (\($0.origin))"
+                }
+                ?? "none"
+        }
+        return [
+            ("ceiling", ceiling), ("one connection", text(1)),
+            ("connections of one user", text(limits.connectionsPerUIDMax)),
+            ("all connections", text(limits.connectionsMax)),
+        ]
     }
 
     private var loopText: String {

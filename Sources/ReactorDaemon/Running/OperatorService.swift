@@ -77,7 +77,8 @@ final class OperatorService {
         guard let (shell, socket) = daemon else { return nil }
         return MetricsReport(
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
-            loop: shell.meter.figures, history: shell.historyFigures,
+            loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
+            history: shell.historyFigures,
             slow: shell.meter.slowLog.counts, parkCount: socket.listener.parkCount)
     }
 }

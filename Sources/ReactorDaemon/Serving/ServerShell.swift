@@ -34,7 +34,7 @@ package final class ServerShell {
     private var turnTime: UInt64 = 0
     private var isClosed = false
     /// Measures turns and actions.
-    let meter = LoopMeter()
+    let meter: LoopMeter
     /// Called with clients' questions about the daemon itself, which it answers.
     var onInquiry: ((Inquiry) -> Void)?
     /// Called with events for the operator's log.
@@ -55,6 +55,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) {
         self.loop = loop
+        meter = LoopMeter(memoryMax: limits.memoryMax)
         self.journal = journal
         keeper = nil
         recover = nil
@@ -76,6 +77,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) throws(DaemonError) {
         self.loop = loop
+        meter = LoopMeter(memoryMax: limits.memoryMax)
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let epoch = random()
@@ -194,6 +196,7 @@ package final class ServerShell {
         // No read reports that a half-closed client has closed the rest, so it is polled here.
         for link in links.value.objects where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
+        measureMemory(of: server, at: loop.now)
         router?.tick(at: loop.now)
     }
 
@@ -285,8 +288,23 @@ extension ServerShell {
             loop.turnAgain()
         }
         turnEnd?()
+        if meter.ceiling.isDue(received: server.receivedByteCount) {
+            measureMemory(of: server, at: turnTime)
+        }
         meter.position?.leave()
         meter.endTurn(at: loop.now)
+    }
+
+    /// Measures the process's memory, and lets the server act on it.
+    private func measureMemory(of server: Server, at now: UInt64) {
+        let ceiling = meter.ceiling
+        guard ceiling.byteCountMax > 0 else { return }
+        let former = ceiling.pressure
+        let pressure = ceiling.measure(received: server.receivedByteCount, at: now)
+        if pressure != .none || former != .none { server.relieve(pressure, at: now) }
+        guard pressure != former else { return }
+        onEvent(.complaint(ceiling.summary, leftOut: 0))
+        loop.turnAgain()
     }
 
     private func carryOut(_ output: consuming ServerOutput, of server: Server) {

@@ -27,6 +27,9 @@ final class Dispatcher {
     private let nodeCounts = Cell(NodeCounts())
     /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
+    /// Whether only actions that make states smaller are carried out, because the process has
+    /// reached its memory ceiling.
+    private var isMemoryFull = false
 
     /// Marks actions in `watch`.
     init(
@@ -54,6 +57,12 @@ final class Dispatcher {
             actionCount: orders.stats.actions, spanCount: nodeCounts.value.spanCount)
     }
 
+    /// Whether every action is carried out, also one that makes states larger.
+    private var admitsAll: Bool { chronicle.admission == .all && !isMemoryFull }
+
+    /// Carries out only actions that make states smaller while `isMemoryFull` is true.
+    func refuseGrowth(while isMemoryFull: Bool) { self.isMemoryFull = isMemoryFull }
+
     /// The path of the node of the last action; nil if there is none, or it is gone.
     var lastPath: SlicePath? { tree.node(nodeCounts.value.lastNumber)?.path }
 
@@ -77,7 +86,7 @@ extension Dispatcher {
     /// node. A run looks up once what its actions have in common. Other actions are left to
     /// ``dispatch(_:_:of:)``.
     func dispatchRun(_ bytes: Span<UInt8>, from first: Int, of connection: Connection) -> Int {
-        guard let session = connection.session, chronicle.admission == .all, mayWait(session),
+        guard let session = connection.session, admitsAll, mayWait(session),
             !watch.value.suspects(session)
         else { return first }
         var offset = first
@@ -260,7 +269,7 @@ extension Dispatcher {
         }
         nodeCounts.value.add(1, to: node.number)
         let mayWait = mayWait(session)
-        guard chronicle.admission == .all else {
+        guard admitsAll else {
             return shrink(header, body, at: node, connection, mayWait, &frameCount)
         }
         let (caller, ordinal) = (connection.caller, header.number)
@@ -295,7 +304,7 @@ extension Dispatcher {
             }
             let items = try batchItems(body, from: offset, of: connection)
             for item in items { nodeCounts.value.add(1, to: item.node.number) }
-            guard chronicle.admission == .all else {
+            guard admitsAll else {
                 return shrink(
                     items, body, header.number, cancel, connection, mayWait(session), &frameCount)
             }
@@ -405,7 +414,7 @@ extension Dispatcher {
     }
 }
 
-// MARK: - A full disk
+// MARK: - A full disk or memory
 extension Dispatcher {
     /// Runs an action if it makes the tree smaller.
     private func shrink(
@@ -434,12 +443,23 @@ extension Dispatcher {
         let shrunk = tree.transactShrinking(
             items, body, by: connection.caller, ordinal: ordinal, cancel: cancel,
             mayWait: mayWait,
-            else: Rejection(
-                .diskFull,
-                "the daemon's disk is full except for a reserve: until there is room, it accepts "
-                    + "only actions that make states smaller"))
+            else: lackOfSpace)
         frameCount = min(shrunk.workByteCount >> 14, limits.framesPerTurnMax)
         shrunkByteCount += shrunk.shrunkByteCount
         return shrunk.result
+    }
+
+    /// The rejection of an action that makes states larger.
+    private var lackOfSpace: Rejection {
+        guard chronicle.admission == .all else {
+            return Rejection(
+                .diskFull,
+                "the daemon's disk is full except for a reserve: until there is room, it accepts "
+                    + "only actions that make states smaller")
+        }
+        return Rejection(
+            .memoryFull,
+            "the daemon has reached memoryMax \(limits.memoryMax) bytes: until states are smaller, "
+                + "it accepts only actions that make them smaller")
     }
 }

@@ -24,6 +24,8 @@ final class PeerAdmission {
     private let reservedCount: Int
     /// True once the server is ending: no client is admitted.
     private(set) var isDraining = false
+    /// True while the process is near its memory ceiling: only the owner is admitted.
+    private var isShortOfMemory = false
 
     /// Admits connections within `limits`. `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
@@ -40,6 +42,10 @@ final class PeerAdmission {
     /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.
     func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String, RefusalReason)? {
         if isDraining { return (.draining, "the daemon is shutting down", .draining) }
+        if isShortOfMemory, peer.uid != ownerUID {
+            let text = "the daemon is near its memory ceiling, memoryMax: try again later"
+            return (.busy, text, .memoryMax)
+        }
         let reserved = peer.uid == ownerUID ? 0 : reservedCount
         if admitted.total >= connectionsMax - reserved {
             let rest = reserved == 0 ? "" : ", with \(reserved) reserved for the owner"
@@ -71,6 +77,9 @@ final class PeerAdmission {
         if connection.isAdmitted { admitted.count(-1, of: connection.peer.uid) }
         invariants()
     }
+
+    /// Admits no other clients than the owner's while `isShortOfMemory` is true.
+    func refuseOthers(while isShortOfMemory: Bool) { self.isShortOfMemory = isShortOfMemory }
 
     /// Stops admitting clients; returns whether that is new.
     func drain() -> Bool {

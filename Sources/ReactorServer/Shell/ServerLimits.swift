@@ -102,6 +102,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum number of simultaneous effects, including cancelled ones that have not ended. An
     /// action that requests more is rejected as BUSY; an effect that cannot be refused waits.
     public var effectsMax = CoreLimits.effectsMax
+    /// The process's memory in bytes at which actions that make states larger are rejected as
+    /// MEMORY_FULL; 0 for no ceiling. The shell measures the process: see ``MemoryPressure``.
+    public var memoryMax = 0
     /// Nanoseconds during which an equal fault of a peer is not logged again. A peer is a uid and a
     /// pid; equal faults have the same code.
     public var logInterval: UInt64 = 10_000_000_000
@@ -111,6 +114,13 @@ public struct ServerLimits: Equatable, Sendable {
 
     /// The default limits.
     public init() {}
+
+    /// Bytes that one connection keeps alive at most: its input, its queues, its answers, and the
+    /// outcomes of its session.
+    package var connectionBytesMax: Int {
+        frameBytesMax + inFlightBytesMax + undrainedBytesMax + queueBytesMax + writeBytesMax
+            + outcomeBytesPerSessionMax
+    }
 
     /// Every limit by its name, for the answer to ``Question/limits``.
     var named: [String: UInt64] {
@@ -157,6 +167,7 @@ public struct ServerLimits: Equatable, Sendable {
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),
+            "memoryMax": UInt64(memoryMax),
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),

@@ -10,6 +10,8 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case connectionsPerUIDMax
     /// ``ServerLimits/handshakesMax`` other connections have not sent a hello.
     case handshakesMax
+    /// The process is near its memory ceiling, ``ServerLimits/memoryMax``.
+    case memoryMax
 }
 
 /// The server's counters since its start.

@@ -77,6 +77,9 @@ final class SliceSharing {
         return slice
     }
 
+    /// Drops the snapshots that are cached for later subscribers.
+    func dropSnapshots() { table.value.dropSnapshots() }
+
     /// Selects the children of the slices that are new in the turn.
     func selectChildren() {
         if unselected.value.isEmpty { return }

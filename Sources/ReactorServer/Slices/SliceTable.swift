@@ -114,6 +114,12 @@ struct SliceTable {
         for other in byID.values where other !== slice { forget(other) }
     }
 
+    /// Drops all cached snapshots.
+    mutating func dropSnapshots() {
+        for slice in byID.values { forget(slice) }
+        invariants()
+    }
+
     private mutating func forget(_ slice: Slice) { cachedBytes -= slice.dropSnapshots() }
 
     /// The slices of a node that was removed.

@@ -78,6 +78,12 @@ final class Subscriptions {
     /// Forgets the recent deltas: another epoch has begun.
     func forgetDeltas() { ring.removeAll() }
 
+    /// Drops what is kept for clients that subscribe or reconnect later; they get new snapshots.
+    func dropCaches() {
+        ring.removeAll()
+        sharing.dropSnapshots()
+    }
+
     /// Continues the question numbers of a former server, whose answers may still arrive.
     func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
 

@@ -17,9 +17,9 @@ enum Surface {
         "ReactorFoundation": 19,
         "ReactorJournal": 12,
         "ReactorLoop": 34,
-        "ReactorServer": 42,
+        "ReactorServer": 43,
         "ReactorTesting": 237,
-        "ReactorWire": 416,
+        "ReactorWire": 417,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -1,0 +1,87 @@
+import ReactorClient
+import ReactorCore
+import ReactorServer
+import ReactorWire
+import StockReactors
+import TestPrograms
+import Testing
+
+@testable import ReactorDaemon
+
+@Suite("The measured memory ceiling")
+struct MemoryCeilingTests {
+    private let home = TestDirectory()
+
+    @Test("freed memory is given back before the level is decided, at most every five seconds")
+    func trimming() {
+        var (used, trimCount) = (1_000, 0)
+        let ceiling = MemoryCeiling(
+            of: 1_000, measure: { used },
+            trim: {
+                trimCount += 1
+                used -= 200
+            })
+        #expect(ceiling.measure(received: 0, at: 1) == .none)
+        #expect(trimCount == 1 && ceiling.usedByteCount == 800)
+        used = 1_000
+        #expect(ceiling.measure(received: 0, at: 2) == .full && trimCount == 1)
+        #expect(
+            ceiling.measure(received: 0, at: 1 + MemoryCeiling.trimInterval) == .none
+                && trimCount == 2)
+        used = 800
+        #expect(ceiling.measure(received: 0, at: .max) == .none && trimCount == 2)
+    }
+
+    @Test(
+        "a measurement is due when clients have sent a 64th of the ceiling, and never without one")
+    func due() {
+        let ceiling = MemoryCeiling(of: 6_400, measure: { 0 }, trim: {})
+        #expect(!ceiling.isDue(received: 99) && ceiling.isDue(received: 100))
+        _ = ceiling.measure(received: 150, at: 0)
+        #expect(!ceiling.isDue(received: 249) && ceiling.isDue(received: 250))
+        #expect(!MemoryCeiling(of: 0, measure: { 0 }, trim: {}).isDue(received: .max))
+    }
+
+    /// Whether an action was refused for lack of memory.
+    private func isFull(_ outcome: DispatchOutcome<Map.Reply>) -> Bool {
+        guard case .rejected(let rejection) = outcome else { return false }
+        return rejection.code == FaultCode.memoryFull.rawValue
+    }
+
+    @Test(
+        "a daemon at its ceiling refuses what grows, and serves all again once states are smaller",
+        .timeLimit(.minutes(5)))
+    func process() async throws {
+        let daemon = try await DaemonProcess.start(
+            config: """
+                data: { directory: \(home.path("data")), snapshotBytes: 64MiB }
+                limits: { memoryMax: 160MiB }
+                reactors: { settings: { kind: map }, visits: { kind: counter } }
+                """, in: home)
+        let client = try await Client.connect(
+            to: daemon.socketPath, options: ClientOptions(program: "tests"))
+        let settings = try await client.mirror(Map.self, at: "/settings")
+        let text = String(repeating: "x", count: 250_000)
+        var count = 0
+        while count < 2_000 {
+            let outcome = await settings.dispatch(
+                .set(key: WireKey("k\(count)"), value: .text(text)))
+            if isFull(outcome) { break }
+            #expect(outcome.revision != nil, "\(outcome)")
+            count += 1
+        }
+        #expect((20..<1_000).contains(count), "\(daemon.log)")
+        #expect(daemon.log.contains("accepting only actions that make states smaller"))
+        let reactorctl = Reactorctl(daemon: daemon)
+        let refused = try await reactorctl(
+            "dispatch", "/settings", #"{"set":{"key":"a","value":1}}"#)
+        #expect(refused.code == 74 && refused.output.contains("MEMORY_FULL"), "\(refused)")
+        #expect(try await reactorctl("get", "/visits/count").output == "0\n")
+        #expect(await settings.dispatch(.clear).revision != nil)
+        var outcome = await settings.dispatch(.set(key: "again", value: 1))
+        while isFull(outcome) { outcome = await settings.dispatch(.set(key: "again", value: 1)) }
+        #expect(outcome.revision != nil, "\(outcome)\n\(daemon.log)")
+        client.close()
+        #expect(await daemon.stop() == .exited(0))
+    }
+}

@@ -267,7 +267,9 @@ extension Server {
         }
         orders.stats.countRefusal(label)
         orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
-        guard connections.count < limits.connectionsMax + limits.handshakesMax else {
+        // More are admitted than the limit allows after it was lowered.
+        let admittedMax = max(limits.connectionsMax, peers.admittedCount)
+        guard connections.count < admittedMax + limits.handshakesMax else {
             return orders.append(.close(id))
         }
         let connection = Connection(id: id, peer: peer, .turnedAway)

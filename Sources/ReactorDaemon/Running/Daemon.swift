@@ -174,6 +174,13 @@ public final class Daemon {
         _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
         on loop: EventLoop
     ) throws(DaemonError) -> BoundSocket {
+        do throws(LoopError) {
+            if let socket = try InheritedSocket(environment, of: config.name) {
+                return try BoundSocket(adopting: socket, at: config.socket, on: loop)
+            }
+        } catch {
+            throw .loop(error)
+        }
         let path = try BoundSocket.choose(config, environment: environment, uid: uid)
         do throws(LoopError) {
             return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)

@@ -55,7 +55,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             if let socket = options.socket { settings.socket = socket }
             let root = try reactors.root(for: settings)
             if options.check { return try Self.check(settings, root) }
-            try Self.serve(settings, root)
+            try serve(settings, root)
         }
     }
 
@@ -71,13 +71,16 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         if let refusal = forecast.refusal { throw refusal }
     }
 
-    private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
+    private func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
             environment: ProcessEnvironment.environment, uid: geteuid(),
             logger: DaemonOutput<Program>.logger(settings),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)
+        if let source = options.source(of: Program.self) {
+            daemon.acceptReloads(of: settings, from: source)
+        }
         do throws(DaemonError) {
             try daemon.run()
         } catch {

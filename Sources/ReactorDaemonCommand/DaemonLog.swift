@@ -11,15 +11,24 @@ enum DaemonLog {
     /// in milliseconds.
     static let flushMillisecondsMax: UInt32 = 500
 
-    /// The program's name, and the form of its lines.
-    private static let form = Guarded((label: "", format: LogFormat.text))
+    /// The program's name, the form of its lines, and the lowest level that is written.
+    private static let form = Guarded(
+        (label: "", format: LogFormat.text, level: Logger.Level.info))
     private static let writer = try? LineWriter(to: STDERR_FILENO) { dropped(count: $0) }
 
-    /// Sets the form of all lines from here on, and creates a handler for it.
-    static func handler(label: String, format: LogFormat) -> any LogHandler {
-        form.withLock { $0 = (label, format) }
-        return handler(LogStream())
+    /// Creates a handler of a program's events, in the form and from the level of ``set(_:_:)``.
+    static func handler(label: String) -> any LogHandler {
+        form.withLock { $0.label = label }
+        return DaemonLogHandler()
     }
+
+    /// Sets the lowest level and the form of all lines from here on.
+    static func set(_ level: Logger.Level, _ format: LogFormat) {
+        form.withLock { ($0.level, $0.format) = (level, format) }
+    }
+
+    /// The lowest level that is written.
+    fileprivate static var level: Logger.Level { form.withLock { $0.level } }
 
     /// Queues whole lines for the log's thread; without a thread, writes them immediately.
     static func write(_ text: String) {
@@ -40,8 +49,9 @@ enum DaemonLog {
     /// Waits until the queued lines are written, for at most ``flushMillisecondsMax``.
     static func flush() { writer?.flush(milliseconds: flushMillisecondsMax) }
 
-    private static func handler(_ stream: some TextOutputStream & Sendable) -> any LogHandler {
-        let (label, format) = form.withLock { $0 }
+    /// Creates a handler for lines in the form that applies now.
+    fileprivate static func handler(_ stream: some TextOutputStream & Sendable) -> any LogHandler {
+        let (label, format, _) = form.withLock { $0 }
         return format == .text
             ? StreamLogHandler(label: label, stream: stream)
             : LineLogHandler(label: label, format: format, stream: stream)
@@ -63,6 +73,31 @@ enum DaemonLog {
             event: LogEvent(
                 level: level, message: "\(message)", metadata: metadata, source: nil,
                 file: #fileID, function: #function, line: #line))
+    }
+}
+
+/// Writes each event in the form, and from the level, that applies when it is logged.
+private struct DaemonLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    /// The level that a program has set for its own logger; nil follows the configuration.
+    private var ownLevel: Logger.Level?
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? DaemonLog.level }
+        set { ownLevel = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var handler = DaemonLog.handler(LogStream())
+        handler.metadata = metadata
+        handler.metadataProvider = metadataProvider
+        handler.log(event: event)
     }
 }
 

@@ -55,6 +55,20 @@ struct ServeOptions: ParsableArguments {
             exit.
             """)
     var check = false
+
+    /// Where the running daemon reads its configuration again; nil without a file.
+    func source<Program: DaemonCommand>(of program: Program.Type) -> ConfigSource? {
+        guard let config else { return nil }
+        let socket = socket
+        return ConfigSource(
+            file: config, reactors: Program.reactors.needsConfig ? .inFile : .inCode,
+            complete: { (settings) throws(ConfigError) in
+                settings.name = Program.name
+                if let socket { settings.socket = socket }
+                // Finds unknown kinds and options that a kind refuses.
+                _ = try Program.reactors.root(for: settings)
+            }, setLog: { DaemonLog.set($0, $1) })
+    }
 }
 
 /// The output of a daemon's program.
@@ -85,10 +99,9 @@ enum DaemonOutput<Program: DaemonCommand> {
 
     /// Creates a logger to standard error that does not wait for the reader: see ``DaemonLog``.
     static func logger(_ settings: DaemonConfig) -> Logger {
-        LoggingSystem.bootstrap { DaemonLog.handler(label: $0, format: settings.logFormat) }
-        var logger = Logger(label: Program.name)
-        logger.logLevel = settings.logLevel
-        return logger
+        DaemonLog.set(settings.logLevel, settings.logFormat)
+        LoggingSystem.bootstrap { DaemonLog.handler(label: $0) }
+        return Logger(label: Program.name)
     }
 
     /// Prints an error to standard error, in the form of the log, and returns the exit code.

@@ -116,6 +116,11 @@ public final class EventLoop {
         unsafe raw.deallocate()
     }
 
+    /// Changes the duration of polling after traffic.
+    package func setSpin(_ spin: Duration) {
+        polling.value.spin = SpinGovernor(limit: spin.nanoseconds)
+    }
+
     /// Monotonic time in nanoseconds, from an arbitrary origin. *C*: `uv_hrtime`.
     package var now: UInt64 { uv_hrtime() }
 

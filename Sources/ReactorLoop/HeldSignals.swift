@@ -67,14 +67,17 @@ extension Signal {
     ///
     /// The signals are not ignored, since programs that the process starts would inherit that.
     package static func takeStray() {
-        for signal in stray {
-            var action = sigaction()
-            guard unsafe sigaction(signal.rawValue, nil, &action) == 0,
-                unsafe action.__sigaction_handler.sa_handler == nil
-            else { continue }
-            unsafe action.__sigaction_handler.sa_handler = { _ in }
-            action.sa_flags = SA_RESTART
-            unsafe sigaction(signal.rawValue, &action, nil)
-        }
+        for signal in stray { signal.absorb() }
+    }
+
+    /// Installs an empty handler for the signal if it has none. *C*: `sigaction`.
+    package func absorb() {
+        var action = sigaction()
+        guard unsafe sigaction(rawValue, nil, &action) == 0,
+            unsafe action.__sigaction_handler.sa_handler == nil
+        else { return }
+        unsafe action.__sigaction_handler.sa_handler = { _ in }
+        action.sa_flags = SA_RESTART
+        unsafe sigaction(rawValue, &action, nil)
     }
 }

@@ -28,6 +28,8 @@ public enum LoopError: Error, Equatable, Sendable {
     case unsafeFile(path: String)
     /// The inherited descriptor is not a listening Unix stream socket.
     case notAListener(descriptor: Int32)
+    /// The service manager has passed other sockets than the daemon expects.
+    case unfitActivation(reason: String)
 
     /// The failed call of ``call(_:)``; `nil` for every other error.
     public var failure: CallFailure? {
@@ -97,6 +99,7 @@ extension LoopError: CustomStringConvertible {
             "\(path) is not a regular file of ours alone; name another path"
         case .notAListener(let descriptor):
             "descriptor \(descriptor) is not a listening Unix stream socket"
+        case .unfitActivation(let reason): "socket activation: \(reason)"
         }
     }
 }

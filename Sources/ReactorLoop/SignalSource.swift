@@ -3,7 +3,7 @@ import Glibc
 
 /// A signal of the process, delivered as a loop callback.
 ///
-/// *Place*: the daemon drains on `.terminate`, `.interrupt` and `.hangUp`. While it is open, it
+/// *Place*: the daemon drains on `.terminate` and `.interrupt`. While it is open, it
 /// replaces the signal's default action.
 ///
 /// *Owner*: the loop's thread.
@@ -70,7 +70,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     package static let terminate = Signal(rawValue: SIGTERM)
     /// SIGINT: Ctrl-C.
     package static let interrupt = Signal(rawValue: SIGINT)
-    /// SIGHUP: the terminal was closed, or an operator asks for a reload.
+    /// SIGHUP: read the configuration again.
     package static let hangUp = Signal(rawValue: SIGHUP)
     /// SIGUSR1: free for the application.
     package static let user1 = Signal(rawValue: SIGUSR1)

@@ -19,7 +19,7 @@ package final class Server {
     /// The served reactors.
     package let tree: Tree
     /// Limits of each client and of all together.
-    package let limits: ServerLimits
+    package private(set) var limits: ServerLimits
     private let orders: ShellOrders
     /// The open connections.
     let connections: ConnectionTable
@@ -115,6 +115,17 @@ package final class Server {
         orders.stats = former.orders.stats
     }
 
+    /// Applies other limits from here on, between two turns. Lower ones apply to what comes:
+    /// connections, subscriptions, open nodes and sessions that exceed them stay.
+    package func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        orders.setLimits(limits)
+        chronicle.setLimits(limits)
+        outcomes.setLimits(limits)
+        intake.setLimits(limits)
+        tree.effectsMax = limits.effectsMax
+    }
+
     /// Runs a job that an effect posted.
     package func perform(_ job: (Tree) -> Void) { job(tree) }
 }
@@ -127,22 +138,6 @@ extension Server {
 
     /// Takes all outputs for the shell, oldest first.
     package func takeOutputs() -> [ServerOutput] { orders.takeAll() }
-
-    /// When the shell ends another turn without input.
-    package enum NextTurn: Sendable {
-        /// Not before input arrives.
-        case none
-        /// At once: the last turn left something to send.
-        case now
-        /// After a poll of all sockets that does not wait. The turn continues with work for which
-        /// the last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
-        /// ``Server/isCrowded``.
-        case afterPoll
-
-        // A comparison in another module would call `==` through the witness table.
-        package var isNow: Bool { self == .now }
-        package var isAfterPoll: Bool { self == .afterPoll }
-    }
 
     /// When the shell ends the next turn.
     package var nextTurn: NextTurn {
@@ -274,7 +269,9 @@ extension Server {
         }
         orders.stats.countRefusal(label)
         orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
-        guard connections.count < limits.connectionsMax + limits.handshakesMax else {
+        // More are admitted than the limit allows after it was lowered.
+        let admittedMax = max(limits.connectionsMax, peers.admittedCount)
+        guard connections.count < admittedMax + limits.handshakesMax else {
             return orders.append(.close(id))
         }
         let connection = Connection(id: id, peer: peer, .turnedAway)

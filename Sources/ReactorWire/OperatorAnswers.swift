@@ -104,3 +104,16 @@ package struct NodeActivity: Equatable, Sendable {
     /// Actions since the daemon's start.
     package var actions: UInt64
 }
+
+/// Answer to ``Question/reload(isDryRun:)``.
+@WireCodable
+@MemberwiseInit
+package struct ReloadReport: Equatable, Sendable {
+    /// Keys of the configuration whose new values apply from here on, such as `log.level`; in a dry
+    /// run, those that would.
+    package var applied: [String]
+    /// Keys whose new values apply after a restart of the daemon.
+    package var needsRestart: [String]
+    /// Problems of the file, with their lines. If there is one, nothing was applied.
+    package var problems: [String]
+}

@@ -211,6 +211,9 @@ package enum Question: Equatable, Sendable {
     /// Figures for a live view; only for the daemon's own user and root. The answer is a
     /// ``DaemonActivity``.
     case activity
+    /// Reads the configuration again and applies it; a dry run only compares. Only for the daemon's
+    /// own user and root. The answer is a ``ReloadReport``.
+    case reload(isDryRun: Bool = false)
 }
 
 /// Answer to ``Question/types(path:)``.

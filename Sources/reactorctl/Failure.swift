@@ -10,6 +10,8 @@ struct Failure: Error {
     static let rejectedCode: Int32 = 1
     static let usageCode: Int32 = 2
     static let badActionCode: Int32 = 65
+    /// The daemon's configuration file has problems.
+    static let badConfigCode: Int32 = 65
     static let noPathCode: Int32 = 66
     static let unreachableCode: Int32 = 69
     /// The directory of a backup cannot be created, since something exists at its path.
@@ -18,6 +20,8 @@ struct Failure: Error {
     static let inputCode: Int32 = 74
     static let storageCode: Int32 = 74
     static let unknownCode: Int32 = 75
+    /// A reload has applied some of the new values; the others need a restart.
+    static let unfinishedCode: Int32 = 75
     static let forbiddenCode: Int32 = 77
     static let timeoutCode: Int32 = 124
 

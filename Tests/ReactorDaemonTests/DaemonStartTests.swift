@@ -78,17 +78,6 @@ struct DaemonStartTests {
         #expect(await daemon.ended() == .exited(0))
     }
 
-    @Test("SIGHUP drains like SIGTERM, and the log says that the configuration is not read again")
-    func hangUp() async throws {
-        let daemon = try await DaemonProcess.start()
-        let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
-        daemon.signal(SIGHUP)
-        #expect(client.frame()?.kind == .closing)
-        #expect(await daemon.ended() == .exited(0))
-        #expect(daemon.log.contains("SIGHUP ends the daemon"))
-        #expect(daemon.log.contains("stopped"))
-    }
-
     @Test("SIGHUP stays ignored if it was ignored at the start, as after nohup")
     func noHangUp() async throws {
         let daemon = try shell("trap '' HUP; exec \"$0\" \"$@\"")

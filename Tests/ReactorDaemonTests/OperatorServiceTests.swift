@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// Drives ``TextQueue`` and ``TextFile``.
+/// Drives ``RequestQueue`` and ``TextFile``.
 @Suite("OperatorService")
 struct OperatorServiceTests {
     @Test("only the daemon's user and root may see other clients and end their connections")
@@ -16,7 +16,7 @@ struct OperatorServiceTests {
 
     @Test("requests that come while a text is written get the next text")
     func queue() {
-        var queue = TextQueue()
+        var queue = RequestQueue<(String) -> Void>()
         var got: [String] = []
         let isIdle = queue.begin()
         queue.add { got.append("a \($0)") }

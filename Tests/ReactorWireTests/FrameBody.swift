@@ -200,6 +200,7 @@ extension FrameBody {
         FrameBody("ask-kick", Question.kick(connection: 7)),
         FrameBody("ask-slow-log", Question.slowLog(after: 2)),
         FrameBody("ask-activity", Question.activity),
+        FrameBody("ask-reload", Question.reload(isDryRun: true)),
         FrameBody("ask-types", Question.types(path: "/visits")),
         FrameBody(
             "answer-get",
@@ -231,6 +232,9 @@ extension FrameBody {
 
     private static let administration = [
         FrameBody("answer-clients", [client]),
+        FrameBody(
+            "answer-reload",
+            ReloadReport(applied: ["log.level"], needsRestart: ["socket"], problems: [])),
         FrameBody(
             "answer-slow-log",
             [

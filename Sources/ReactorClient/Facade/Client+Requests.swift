@@ -211,6 +211,12 @@ extension Client {
         try await decoded(.kick(connection: connection))
     }
 
+    /// Makes the daemon read its configuration again and apply it, or only compare it. The daemon
+    /// allows it to its own user and to root.
+    package func reload(isDryRun: Bool) async throws(ClientError) -> ReloadReport {
+        try await decoded(.reload(isDryRun: isDryRun))
+    }
+
     /// Returns the daemon's latest operations that took long, after the entry with this number. The
     /// daemon allows it to its own user and to root.
     package func slowLog(after number: UInt64) async throws(ClientError) -> [SlowEntry] {

@@ -161,7 +161,7 @@ final class ArchiveWorker {
             return try read(inquiry, reader(path, from, after, for: inquiry), waits: waits)
         case .backup(let path): return .answered(try backup(inquiry, path))
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
-            .metrics, .clients, .kick, .slowLog, .activity:
+            .metrics, .clients, .kick, .slowLog, .activity, .reload:
             preconditionFailure("not a query about the past: \(inquiry.ask)")
         }
     }

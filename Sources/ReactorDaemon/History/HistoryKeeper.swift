@@ -18,7 +18,7 @@ final class HistoryKeeper {
     var onFull: (String) -> Void = { _ in }
     private var server: Server
     private let logger: Logger
-    private let config: DataConfig
+    private var config: DataConfig
     private let directory: DataDirectory
     private let loop: LoopHandle
     private var task: SnapshotRun?
@@ -62,6 +62,14 @@ final class HistoryKeeper {
         appendedTurn = 0
         orders.forgetRequest()
         if orders.isWaiting { ask() }
+    }
+
+    /// Takes snapshots and removes older history as `data` says from here on.
+    func keep(_ data: DataConfig) {
+        let isShorter =
+            data.keepBytes < config.keepBytes || data.keepDuration < config.keepDuration
+        config = data
+        if isShorter { trim() }
     }
 
     /// Whether the disk has room for further rows.

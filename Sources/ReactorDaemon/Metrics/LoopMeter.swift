@@ -61,9 +61,9 @@ final class LoopMeter {
     /// The operations that took long.
     var slowLog: SlowLog { slowOperations.value }
 
-    /// Begins to keep operations that take longer than the thresholds of `config`.
+    /// Keeps operations from here on that take longer than the thresholds of `config`.
     func keepSlow(_ config: SlowLogConfig) {
-        slowOperations.value = SlowLog(config)
+        slowOperations.value.configure(config)
         actionsMax = slowOperations.value.threshold(of: .actions)
         turnMax = slowOperations.value.threshold(of: .turn)
     }

@@ -10,7 +10,7 @@ import ReactorServer
 /// killer does. So freed memory that the allocator keeps counts too, until ``ProcessMemory/trim()``.
 final class MemoryCeiling {
     /// The ceiling in bytes; 0 without one.
-    let byteCountMax: Int
+    private(set) var byteCountMax: Int
     /// Bytes at the last measurement.
     private(set) var usedByteCount = 0
     /// The level of the last measurement.
@@ -35,6 +35,9 @@ final class MemoryCeiling {
         self.byteCountMax = byteCountMax
         (measureBytes, self.trim) = (measure, trim)
     }
+
+    /// Measures against another ceiling from the next measurement on.
+    func setMax(_ byteCountMax: Int) { self.byteCountMax = byteCountMax }
 
     /// Whether clients have sent so much since the last measurement that another is due.
     func isDue(received count: UInt64) -> Bool {

@@ -24,6 +24,8 @@ struct MetricsReport: Sendable {
     var slow: [SlowKind: UInt64]
     /// Number of pauses of accepting for lack of descriptors.
     var parkCount: Int
+    /// How the last reload of the configuration ended.
+    var reload: ReloadStatus
 
     /// The metrics in the text format of Prometheus.
     ///
@@ -45,6 +47,14 @@ struct MetricsReport: Sendable {
         text.gauge(
             "reactord_up_since_seconds", "When the daemon began to serve, in seconds since 1970.",
             seconds: startSeconds)
+        text.gauge(
+            "reactord_config_reload_success",
+            "0 if the configuration file had problems when it was last read.",
+            reload.isSuccess ? 1 : 0)
+        text.gauge(
+            "reactord_config_reload_timestamp_seconds",
+            "When the configuration in force was read, in seconds since 1970.",
+            seconds: reload.seconds)
         text.gauge(
             "reactord_read_only",
             "1 while every action is refused, or every action that adds bytes: the disk is full.",

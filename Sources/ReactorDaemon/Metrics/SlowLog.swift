@@ -5,9 +5,9 @@ import ReactorWire
 /// *Shape*: numbers of entries ascend without a gap; above ``countMax`` entries, the oldest is
 /// dropped. *Owner*: the loop's thread.
 struct SlowLog {
-    private let thresholds: [SlowKind: UInt64]
+    private var thresholds: [SlowKind: UInt64] = [:]
     /// Maximum number of entries; above it, the oldest is dropped.
-    private let countMax: Int
+    private var countMax = 0
     private var entries: [SlowEntry] = []
     /// Index of the oldest entry, once there are ``countMax``.
     private var first = 0
@@ -16,7 +16,11 @@ struct SlowLog {
     private(set) var counts: [SlowKind: UInt64] = [:]
 
     /// Keeps operations by the thresholds of `config`.
-    init(_ config: SlowLogConfig = SlowLogConfig()) {
+    init(_ config: SlowLogConfig = SlowLogConfig()) { configure(config) }
+
+    /// Keeps further operations by the thresholds of `config`, and drops the oldest beyond its
+    /// maximum.
+    mutating func configure(_ config: SlowLogConfig) {
         let durations = [
             (SlowKind.actions, config.actions), (.turn, config.turns), (.commit, config.commits),
             (.question, config.questions),
@@ -27,6 +31,8 @@ struct SlowLog {
         }
         self.thresholds = thresholds
         countMax = config.entriesMax
+        entries = entries(after: 0).suffix(countMax)
+        first = 0
     }
 
     /// The shortest duration of a kind that is recorded, in nanoseconds; the maximum if none is.

@@ -22,10 +22,8 @@ public final class Daemon {
     private let watchdog: LoopWatchdog?
     /// The time passed to the server's last tick, in nanoseconds.
     private var lastTick: UInt64 = 0
-    private let signals: EndingSignals
-    private var drainDeadline: LoopTimer?
-    /// The effects and sagas that were cancelled for the shutdown; nil before that.
-    private var dismissed: DismissedEffects?
+    private let signals: DaemonSignals
+    private var reloader: ConfigReloader
     private var warnings: DaemonWarnings
     private var ending = DaemonEnding()
     private let whenOpen: (Tree) throws -> Void
@@ -41,8 +39,8 @@ public final class Daemon {
     /// are refused. `droppedLogLines` returns the number of lines that `logger` has dropped, for
     /// `reactorctl stats`.
     ///
-    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; a signal during the replay of
-    /// the history ends the replay.
+    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; one of the first two during the
+    /// replay of the history ends the replay.
     ///
     /// *Throws*: ``DaemonError`` with the obstacle and the remedy, or
     /// ``DaemonError/interrupted(_:)``.
@@ -54,7 +52,7 @@ public final class Daemon {
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
-        let signals = EndingSignals()
+        let signals = DaemonSignals()
         self.signals = signals
         supervisor = Supervisor(environment)
         watchdog = LoopWatchdog(timeout: config.watchdog, supervisor)
@@ -81,6 +79,7 @@ public final class Daemon {
             loop.close()
             throw .loop(error)
         }
+        reloader = ConfigReloader(of: config, from: nil, on: loop, logger, supervisor)
         var generator = SystemRandomNumberGenerator()
         let random = { generator.next() }
         do throws(DaemonError) {
@@ -176,6 +175,13 @@ public final class Daemon {
         _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
         on loop: EventLoop
     ) throws(DaemonError) -> BoundSocket {
+        do throws(LoopError) {
+            if let socket = try InheritedSocket(environment, of: config.name) {
+                return try BoundSocket(adopting: socket, at: config.socket, on: loop)
+            }
+        } catch {
+            throw .loop(error)
+        }
         let path = try BoundSocket.choose(config, environment: environment, uid: uid)
         do throws(LoopError) {
             return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
@@ -228,7 +234,9 @@ public final class Daemon {
         shell.keeper?.onBroken = { [unowned self] in end(with: .diskFailed($0)) }
         shell.onEvent = { [unowned self] in log($0) }
         boundSocket.listener.onAccept = { [shell] in shell.accept($0) }
-        try signals.listen(on: loop) { [unowned self] in terminate($0) }
+        try signals.listen(on: loop) { [unowned self] signal in
+            if signal == .hangUp { reloader.hangUp() } else { terminate(signal) }
+        }
         lastTick = loop.now
         let ticker = try LoopTimer(on: loop)
         ticker.onFire = { [unowned self] in tick() }
@@ -237,7 +245,7 @@ public final class Daemon {
         if let watchdog { shell.meter.report(to: watchdog.position) }
         let marks = shell.keeper?.marks
         try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
-        operatorService.begin(shell, boundSocket)
+        operatorService.begin(shell, boundSocket, reloader)
         boundSocket.listener.resumeAccepting()
         shell.begin()
     }
@@ -275,6 +283,25 @@ extension Daemon {
 
     private func logSocket(_ level: Logger.Level, _ text: String) {
         warnings.socket(level, text, path: boundSocket.address.path, at: loop.now)
+    }
+}
+
+// MARK: - Reloading the configuration
+extension Daemon {
+    /// Reads the configuration again from `source` at SIGHUP and at the request of an operator.
+    /// Without this call, the daemon refuses that. Call it before ``run()``, with the configuration
+    /// of the start.
+    package func acceptReloads(of config: DaemonConfig, from source: ConfigSource) {
+        reloader = ConfigReloader(of: config, from: source, on: loop, logger, supervisor)
+        reloader.onApply = { [unowned self] in apply($0) }
+    }
+
+    private func apply(_ config: DaemonConfig) {
+        var config = config
+        Self.fit(&config.limits, keepsHistory: config.data != nil, logger)
+        shell.apply(config)
+        warnings.interval = config.limits.logInterval
+        operatorService.setFile(config.metrics)
     }
 }
 
@@ -371,10 +398,7 @@ extension Daemon {
         }
         supervisor?.notify("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
-        if signal == .hangUp {
-            logger.notice(
-                "SIGHUP ends the daemon as SIGTERM does: it does not read its configuration again")
-        }
+        reloader.close()
         boundSocket.close()
         server.drain()
         shell.onTurnEnd = { [unowned self] in
@@ -383,33 +407,33 @@ extension Daemon {
         // A deadline: a client that does not read must not keep the daemon running.
         if let timer = try? LoopTimer(on: loop) {
             timer.onFire = { [unowned self] in
-                if dismissed == nil { finish() } else { loop.stop() }
+                if ending.dismissed == nil { finish() } else { loop.stop() }
             }
             timer.start(after: Self.drainDurationMax)
-            drainDeadline = timer
+            ending.deadline = timer
         }
     }
 
     /// Called when the clients have gone or the deadline passed; stops once the effects have
     /// ended too.
     private func finish() {
-        let dismissed = dismissed ?? dismissEffects()
+        let dismissed = ending.dismissed ?? dismissEffects()
         if dismissed.missing(in: server.tree).isEmpty { loop.stop() }
     }
 
     @discardableResult
     private func dismissEffects() -> DismissedEffects {
         let call = server.tree.dismissEffects()
-        dismissed = call
+        ending.dismissed = call
         // The effects get their full time from their cancellation on, however long the clients
         // took.
-        drainDeadline?.start(after: Self.dismissalDurationMax)
+        ending.deadline?.start(after: Self.dismissalDurationMax)
         return call
     }
 
     /// Logs the effects that did not end after their cancellation; they end with the process.
     private func logAbandonedEffects() {
-        let missing = (dismissed ?? dismissEffects()).missing(in: server.tree)
+        let missing = (ending.dismissed ?? dismissEffects()).missing(in: server.tree)
         guard !missing.isEmpty else { return }
         let names = missing.prefix(Self.abandonedNamesMax).map { effect in
             effect.cancelID.map { "\(effect.path) \($0)" } ?? "\(effect.path)"

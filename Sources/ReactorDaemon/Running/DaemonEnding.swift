@@ -1,43 +1,53 @@
+import ReactorCore
 import ReactorLoop
 
-/// The signals that end a daemon: held back until its loop runs, then passed to it.
+/// The signals of a daemon, those that end it and SIGHUP: held back until its loop runs, then passed
+/// to it.
 ///
 /// *Invariants*: signals are held back or listened to, never both. *Owner*: the daemon's thread.
-final class EndingSignals {
-    private let held: HeldSignals
+final class DaemonSignals {
+    private let ending: HeldSignals
+    private let reload: HeldSignals
     private var sources: [SignalSource] = []
     private var isListening = false
 
-    /// Signals that start a drain; without SIGHUP if it is ignored, as after `nohup`.
-    private static var all: [Signal] {
-        [.terminate, .interrupt] + (Signal.hangUp.isIgnored ? [] : [.hangUp])
-    }
+    /// Signals that start a drain.
+    private static let ends: [Signal] = [.terminate, .interrupt]
+    /// SIGHUP, unless it is ignored, as after `nohup`.
+    private static var reloads: [Signal] { Signal.hangUp.isIgnored ? [] : [.hangUp] }
 
     /// Holds the signals back from now on.
     init() {
         Signal.takeStray()
-        held = HeldSignals(Self.all)
+        ending = HeldSignals(Self.ends)
+        reload = HeldSignals(Self.reloads)
     }
 
-    /// Takes a signal that arrived during the start, if there is one. Later the loop receives them,
-    /// also while a full disk makes the daemon replay its history again.
-    func take() -> Signal? { isListening ? nil : held.take() }
+    /// Takes a signal that arrived during the start and ends it, if there is one. Later the loop
+    /// receives them, also while a full disk makes the daemon replay its history again.
+    func take() -> Signal? { isListening ? nil : ending.take() }
 
     /// Calls `onSignal` for each signal from now on, also for those that were held back.
     func listen(
         on loop: EventLoop, onSignal: @escaping (Signal) -> Void
     ) throws(LoopError) {
-        for signal in Self.all {
+        for signal in Self.ends + Self.reloads {
             let source = try SignalSource(signal, on: loop)
             source.onSignal = { onSignal(signal) }
             sources.append(source)
         }
         isListening = true
-        held.release()
+        ending.release()
+        reload.release()
     }
 
-    /// Lets a further signal end the process.
-    func close() { for source in sources { source.close() } }
+    /// Lets a further signal end the process, except SIGHUP, which has no effect from now on.
+    func close() {
+        let held = HeldSignals(Self.reloads)
+        for source in sources { source.close() }
+        if !Signal.hangUp.isIgnored { Signal.hangUp.absorb() }
+        held.release()
+    }
 }
 
 /// How a daemon ends: through a signal, a second signal, or an error.
@@ -50,6 +60,10 @@ struct DaemonEnding {
     private(set) var skipsSnapshot = false
     /// True once the loop has stopped for the shutdown.
     private(set) var isClosing = false
+    /// Ends the wait for clients, and then that for effects.
+    var deadline: LoopTimer?
+    /// The effects and sagas that were cancelled for the shutdown; nil before that.
+    var dismissed: DismissedEffects?
 
     /// Records an error, unless one was recorded before.
     mutating func fail(with error: DaemonError) { if failure == nil { failure = error } }

@@ -7,7 +7,7 @@ import ReactorLoop
 struct DaemonWarnings {
     private let logger: Logger
     /// Minimum nanoseconds between two log lines about the same condition.
-    private let interval: UInt64
+    var interval: UInt64
     private var parking = RisingCount()
     private var shortening = RisingCount()
     /// The last log line about the socket's file, and its time.

@@ -13,16 +13,16 @@ import ReactorWire
 /// write the text and the file, since a disk may not answer: at most one thread for each of the two.
 /// *Owner*: the loop's thread.
 final class OperatorService {
-    private let config: MetricsConfig
+    private var config: MetricsConfig
     private let logger: Logger
     private let loop: EventLoop
     private let endpoint: MetricsEndpoint?
     /// Returns the number of lines that the log has dropped.
     private let droppedLogLines: @Sendable () -> UInt64
-    private var daemon: (shell: ServerShell, socket: BoundSocket)?
+    private var daemon: (shell: ServerShell, socket: BoundSocket, reloader: ConfigReloader)?
     private var startSeconds = 0.0
     /// Requests whose text is being written, and those that came later.
-    private var texts = TextQueue()
+    private var texts = RequestQueue<(String) -> Void>()
     private var file = TextFile()
     /// The path by which threads reach this object; nil once it is closed.
     private let target = Guarded<Confined<OperatorService>?>(nil)
@@ -46,14 +46,17 @@ final class OperatorService {
     }
 
     /// Begins to answer questions, those of clients of `shell` and those at the metrics' socket.
-    func begin(_ shell: ServerShell, _ socket: BoundSocket) {
-        daemon = (shell, socket)
+    func begin(_ shell: ServerShell, _ socket: BoundSocket, _ reloader: ConfigReloader) {
+        daemon = (shell, socket, reloader)
         startSeconds = Double(WallClock.milliseconds()) / 1_000
         let handle = loop.handle
         target.withLock { $0 = Confined(self) { handle.isOnLoop } }
         shell.onInquiry = { [unowned self] in take($0) }
         endpoint?.begin { [unowned self] path, respond in answer(path, respond) }
     }
+
+    /// Writes the file from here on as `config` says; the socket stays.
+    func setFile(_ config: MetricsConfig) { self.config = config }
 
     /// Passes the time, once a second; `lag` is the delay of this call.
     func tick(lag: UInt64) {
@@ -74,12 +77,12 @@ final class OperatorService {
 
     /// The figures now.
     private func report() -> MetricsReport? {
-        guard let (shell, socket) = daemon else { return nil }
+        guard let (shell, socket, reloader) = daemon else { return nil }
         return MetricsReport(
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
-            history: shell.historyFigures,
-            slow: shell.meter.slowLog.counts, parkCount: socket.listener.parkCount)
+            history: shell.historyFigures, slow: shell.meter.slowLog.counts,
+            parkCount: socket.listener.parkCount, reload: reloader.status)
     }
 }
 
@@ -89,7 +92,7 @@ extension OperatorService {
         switch inquiry.ask {
         case .metrics:
             withText { [unowned self] text in reply(to: inquiry, .success(text.wireBytes())) }
-        case .clients, .kick, .slowLog, .activity:
+        case .clients, .kick, .slowLog, .activity, .reload:
             guard Self.mayAdminister(inquiry.peer.uid, owner: geteuid()) else {
                 // The answers show what other users do.
                 let text = "only uid \(geteuid()), the daemon's own, and root may ask this"
@@ -123,6 +126,11 @@ extension OperatorService {
         case .slowLog(let number):
             let entries = daemon?.shell.meter.slowLog.entries(after: number) ?? []
             reply(to: inquiry, .success(entries.wireBytes()))
+        case .reload(let isDryRun):
+            daemon?.reloader.take(
+                ReloadRequest(isDryRun: isDryRun, caller: inquiry.peer) { [unowned self] result in
+                    reply(to: inquiry, result.map { $0.wireBytes() })
+                })
         case .activity:
             guard let activity = activity() else { return }
             reply(to: inquiry, .success(activity.wireBytes()))
@@ -211,36 +219,6 @@ extension OperatorService {
     // Without a thread, the loop's thread does the work.
     private func run(name: String, _ work: @escaping @Sendable () -> Void) {
         if (try? WorkThread(name: name, takesSignals: false, work)) == nil { work() }
-    }
-}
-
-/// The requests for a text: those that get the one being written, and those that get the next.
-///
-/// *Invariants*: no request gets the one being written unless one is written.
-struct TextQueue {
-    typealias Callback = (String) -> Void
-
-    private var current: [Callback] = []
-    private var later: [Callback] = []
-    private var isWriting = false
-
-    /// Adds a request for the next text.
-    mutating func add(_ then: @escaping Callback) { later.append(then) }
-
-    /// Begins a text for all waiting requests; returns false if there is none, or one is written.
-    mutating func begin() -> Bool {
-        guard !isWriting, !later.isEmpty else { return false }
-        isWriting = true
-        swap(&current, &later)
-        return true
-    }
-
-    /// Ends a text; returns its requests.
-    mutating func end() -> [Callback] {
-        assert(isWriting, "a text ends that was not begun")
-        isWriting = false
-        defer { current = [] }
-        return current
     }
 }
 

@@ -3,11 +3,12 @@ import ReactorLoop
 /// The socket's path with the parts that guard it: its directory, its lock, its listener.
 ///
 /// *Place*: opened at the start, in that order, and held until the process ends. A stale socket
-/// is removed, the socket of a running daemon never.
+/// is removed, the socket of a running daemon never. A socket that a service manager has opened is
+/// adopted with its path: this object never locks, removes or binds that path.
 final class BoundSocket {
     let address: UnixAddress
-    private let directory: RuntimeDirectory
-    private let lock: LockFile
+    /// The directory and the lock in it; nil for an adopted socket.
+    private let guards: (directory: RuntimeDirectory, lock: LockFile)?
     private(set) var listener: Listener
     private let loop: EventLoop
 
@@ -18,18 +19,44 @@ final class BoundSocket {
     init(_ path: String, makesDirectory: Bool, on loop: EventLoop) throws(LoopError) {
         address = try UnixAddress(path)
         self.loop = loop
-        directory =
+        let directory =
             makesDirectory
             ? try RuntimeDirectory.openOrMake(at: address.directory)
             : try RuntimeDirectory(at: address.directory)
-        lock = try LockFile(for: address, in: directory)
+        let lock = try LockFile(for: address, in: directory)
+        guards = (directory, lock)
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
         listener = try Listener(at: address, on: loop)
     }
 
+    /// Adopts a listening socket. `path` is the configured path, if there is one.
+    ///
+    /// *Throws*: ``ReactorLoop/LoopError`` if it is not a listening Unix stream socket with a path,
+    /// or has another path.
+    init(
+        adopting socket: InheritedSocket, at path: String?, on loop: EventLoop
+    ) throws(LoopError) {
+        self.loop = loop
+        guards = nil
+        listener = try Listener(on: loop, adopting: socket.descriptor)
+        guard let address = listener.address else {
+            listener.close()
+            throw .unfitActivation(reason: "the socket has no path: set ListenStream= to one")
+        }
+        guard path == nil || address.path == path else {
+            listener.close()
+            throw .unfitActivation(
+                reason: "the socket is at \(address.path), expected \(path ?? ""), the configured "
+                    + "path: set ListenStream= to it")
+        }
+        self.address = address
+    }
+
     /// Binds the socket again if its file was removed; returns whether it did.
     func rebindIfLost() throws(LoopError) -> Bool {
-        guard !listener.isClosed, !listener.isPathOurs else { return false }
+        guard let (directory, lock) = guards, !listener.isClosed, !listener.isPathOurs else {
+            return false
+        }
         let onAccept = listener.onAccept
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
         let successor = try Listener(at: address, on: loop)
@@ -40,7 +67,7 @@ final class BoundSocket {
         return true
     }
 
-    /// Stops listening and removes the socket's file.
+    /// Stops listening, and removes the socket's file unless the socket was adopted.
     func close() {
         listener.unlinkIfOurs()
         listener.close()

@@ -81,18 +81,18 @@ package final class ServerShell {
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let epoch = random()
-        let recovery = {
+        let recovery = { (limits: ServerLimits) in
             let tree = Tree(
                 root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
-        let recovered = try history.recover(recovery(), epoch: epoch)
+        let recovered = try history.recover(recovery(limits), epoch: epoch)
         try history.verifyEarlierRows(root, limits)
         current = Server(
             recovered, watching: history.words, daemonName: name, ownerUID: ownerUID,
             random: random)
         recover = { (former) throws(DaemonError) in
-            let recovery = recovery()
+            let recovery = recovery(former.limits)
             recovery.succeed(former.tree)
             return Server(
                 try history.recover(recovery, epoch: epoch), watching: history.words,
@@ -158,6 +158,16 @@ package final class ServerShell {
     func goOn(_ admission: Admission = .all) {
         journal?.resume()
         server.goOn(admission)
+        loop.turnAgain()
+    }
+
+    /// Applies the values of another configuration that need no restart, between two turns.
+    func apply(_ config: DaemonConfig) {
+        server.setLimits(config.limits)
+        meter.keepSlow(config.slowLog)
+        meter.ceiling.setMax(config.limits.memoryMax)
+        if let data = config.data { keeper?.keep(data) }
+        loop.setSpin(config.spin)
         loop.turnAgain()
     }
 

@@ -16,7 +16,7 @@ import ReactorWire
 /// no other frames and reads from no connection. ``invariants()`` states the invariants.
 final class Dispatcher {
     private let tree: Tree
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     private let orders: ShellOrders
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
@@ -44,6 +44,9 @@ final class Dispatcher {
         self.delivery = delivery
         self.watch = Cell(watch)
     }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) { self.limits = limits }
 
     /// The action during which the last run of the daemon died, if it did.
     var lastDeath: ActionWatch.Death? { watch.value.death }

@@ -18,7 +18,7 @@ final class OutcomeWriter {
     private let chronicle: Chronicle
     private let delivery: Delivery
     private let orders: ShellOrders
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
     private let endedActions = Cell<[Origin]>([])
 
@@ -36,6 +36,9 @@ final class OutcomeWriter {
         self.orders = orders
         self.limits = limits
     }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) { self.limits = limits }
 
     /// Whether the end of a turn has something to send for earlier actions.
     var isDue: Bool { !turn.isQuiet || !endedActions.value.isEmpty }

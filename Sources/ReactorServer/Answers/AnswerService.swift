@@ -10,7 +10,7 @@ import ReactorWire
 /// Its only state are ``QuestionTable``, the waiting requests, and ``AnswerTable``, the large
 /// answers in progress; both state their invariants.
 final class AnswerService {
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     private let orders: ShellOrders
     private let delivery: Delivery
     private let chronicle: Chronicle
@@ -39,6 +39,9 @@ final class AnswerService {
         // After a recovery, the size of the tree is unknown.
         if chronicle.turnStart > 0 { questions.value.grow(by: QuestionTable.unknownBytes) }
     }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) { self.limits = limits }
 
     /// Bytes of large answers, kept or in progress.
     var byteCount: Int { answers.value.byteCount }
@@ -120,7 +123,7 @@ extension AnswerService {
         case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .log, .export:
             return inquireIntoPast(ask, header, of: connection)
-        case .metrics, .clients, .kick, .slowLog, .activity:
+        case .metrics, .clients, .kick, .slowLog, .activity, .reload:
             return inquire(ask, header, of: connection)
         }
         answer(question, header, of: connection)

@@ -22,7 +22,7 @@ import ReactorWire
 /// ``UpdateQueue`` and each ``Outlet`` state their own invariants; ``invariants()`` states the
 /// others.
 final class Delivery {
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     private let orders: ShellOrders
     private let ledger: Cell<ReleaseLedger>
     private let updates = Cell(UpdateQueue())
@@ -50,6 +50,12 @@ final class Delivery {
         self.limits = limits
         self.orders = orders
         ledger = Cell(ReleaseLedger(byteCountMax: limits.unreleasedBytesMax))
+    }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        ledger.value.limit(byteCountMax: limits.unreleasedBytesMax)
     }
 
     // MARK: The current turn
@@ -218,13 +224,21 @@ extension Delivery {
     /// is to be handled. Never called while the output of a turn is being distributed.
     func resumeReading(_ connection: Connection) -> Bool {
         guard connection.inlet.value.state == .paused, !connection.isLeaving,
-            connection.outlet.value.isDrained(limits),
+            isDrained(connection),
             connection.requests.questionCount <= limits.questionsPerConnectionMax / 2,
             !ledger.value.isCongested
         else { return false }
         connection.inlet.value.resume()
         orders.append(.resumeReading(connection.id))
         return true
+    }
+
+    /// Whether the client has read enough of its output for the server to read from it again.
+    private func isDrained(_ connection: Connection) -> Bool {
+        connection.outlet.value.undrainedByteCount <= limits.undrainedBytesMax / 2
+            && !connection.outlet.value.hasStreams
+            && connection.outlet.value.inFlight.count <= limits.inFlightMax / 2
+            && connection.outlet.value.inFlight.byteCount <= limits.inFlightBytesMax / 2
     }
 
     private func offerReading(_ connection: Connection) {
@@ -428,15 +442,6 @@ extension Delivery {
     func takeEndedAnswers() -> [Answer] {
         defer { endedAnswers.value = [] }
         return endedAnswers.value
-    }
-}
-
-extension Outlet {
-    /// Whether the client has read enough of its output for the server to read from it again.
-    func isDrained(_ limits: ServerLimits) -> Bool {
-        undrainedByteCount <= limits.undrainedBytesMax / 2 && !hasStreams
-            && inFlight.count <= limits.inFlightMax / 2
-            && inFlight.byteCount <= limits.inFlightBytesMax / 2
     }
 }
 

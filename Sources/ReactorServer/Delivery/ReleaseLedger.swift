@@ -26,7 +26,7 @@ struct ReleaseLedger: ~Copyable {
     /// Bytes of batches that the journal was given and has not appended.
     private(set) var byteCount = 0
     /// Limit of ``byteCount``, above which the server is congested.
-    let byteCountMax: Int
+    private(set) var byteCountMax: Int
     /// Whether the server reads from no client that sends actions.
     private(set) var isCongested = false
     /// Whether the shell holds clients back, whatever the number of waiting bytes.
@@ -52,6 +52,13 @@ struct ReleaseLedger: ~Copyable {
 
     /// Starts with turn 1.
     init(byteCountMax: Int) { self.byteCountMax = byteCountMax }
+
+    /// Changes the limit of ``byteCount``.
+    mutating func limit(byteCountMax: Int) {
+        self.byteCountMax = byteCountMax
+        if byteCount > byteCountMax { isCongested = true }
+        invariants()
+    }
 
     /// Whether no turn waits for the journal.
     var isEmpty: Bool { sealed.isEmpty }

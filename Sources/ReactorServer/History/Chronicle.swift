@@ -22,7 +22,7 @@ final class Chronicle {
     private let sessions: SessionTable
     private let orders: ShellOrders
     /// Maximum bytes of a refused action that is recorded whole.
-    private let refusedBytesMax: Int
+    private var refusedBytesMax: Int
     /// Which actions may run.
     private(set) var admission = Admission.all
     /// The turn's ``TurnFact``s.
@@ -67,6 +67,9 @@ final class Chronicle {
         turnStart = recovery.tree.turn.sequence
         probes = TurnProbes(recovery, keepsHistory: keepsHistory)
     }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) { refusedBytesMax = limits.refusedBytesMax }
 
     /// True while every action is refused because the journal cannot write.
     var isReadOnly: Bool { admission == .none }

@@ -29,9 +29,9 @@ final class DeltaRing {
     private var spare: ByteBuffer?
     private(set) var byteCount = 0
     /// Maximum number of bytes; above it the oldest turns are dropped.
-    let bytesMax: Int
+    private(set) var bytesMax: Int
     /// Maximum number of bytes that one search reads.
-    let searchBytesMax: Int
+    private(set) var searchBytesMax: Int
     /// Bytes of a block, unless one turn needs more.
     private let blockBytes: Int
     /// What an entry costs besides its bytes.
@@ -50,6 +50,14 @@ final class DeltaRing {
         self.bytesMax = bytesMax
         self.searchBytesMax = searchBytesMax
         blockBytes = max(1, min(64 << 10, bytesMax / 16))
+    }
+
+    /// Changes the limits, and drops the oldest turns beyond them.
+    func setLimits(bytesMax: Int, searchBytesMax: Int) {
+        self.bytesMax = bytesMax
+        self.searchBytesMax = searchBytesMax
+        while byteCount > bytesMax, !entries.isEmpty { dropOldest() }
+        invariants()
     }
 
     /// Drops everything.

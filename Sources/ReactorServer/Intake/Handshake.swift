@@ -15,7 +15,7 @@ final class Handshake {
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     /// Name and version in the welcome.
     private let daemonName: String
     /// Returns random 64-bit numbers.
@@ -47,6 +47,12 @@ final class Handshake {
         self.limits = limits
         self.daemonName = daemonName
         self.random = random
+    }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        sessions.setLimits(limits)
     }
 
     // MARK: Hello

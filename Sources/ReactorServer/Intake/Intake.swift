@@ -15,7 +15,7 @@ import ReactorWire
 /// sent its share of a turn is in the ``RestQueue``, which is the only state and states its
 /// invariants.
 final class Intake {
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     private let orders: ShellOrders
     private let peers: PeerAdmission
     private let delivery: Delivery
@@ -41,6 +41,18 @@ final class Intake {
         self.subscriptions = subscriptions
         self.answers = answers
         self.handshake = handshake
+    }
+
+    /// Applies other limits from here on, also to the parts that handle the frames.
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        peers.setLimits(limits)
+        delivery.setLimits(limits)
+        dispatcher.setLimits(limits)
+        openNodes.setLimits(limits)
+        subscriptions.setLimits(limits)
+        answers.setLimits(limits)
+        handshake.setLimits(limits)
     }
 
     /// Number of ended turns, including those without output.

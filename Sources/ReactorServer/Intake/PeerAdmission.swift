@@ -17,11 +17,11 @@ final class PeerAdmission {
     /// The daemon's own user.
     private let ownerUID: UInt32?
     /// Maximum number of admitted connections.
-    private let connectionsMax: Int
+    private var connectionsMax: Int
     /// Maximum number of one user's connections.
-    private let perUIDMax: Int
+    private var perUIDMax: Int
     /// Number of connections that only the owner may take.
-    private let reservedCount: Int
+    private var reservedCount: Int
     /// True once the server is ending: no client is admitted.
     private(set) var isDraining = false
     /// True while the process is near its memory ceiling: only the owner is admitted.
@@ -34,9 +34,20 @@ final class PeerAdmission {
         self.ownerUID = ownerUID
         connectionsMax = limits.connectionsMax
         perUIDMax = limits.connectionsPerUIDMax
-        // A daemon with few connections must still serve other users.
-        reservedCount =
-            ownerUID == nil ? 0 : min(limits.ownerConnectionsReserved, limits.connectionsMax / 2)
+        reservedCount = Self.reservedCount(limits, ownerUID)
+    }
+
+    // A daemon with few connections must still serve other users.
+    private static func reservedCount(_ limits: ServerLimits, _ ownerUID: UInt32?) -> Int {
+        ownerUID == nil ? 0 : min(limits.ownerConnectionsReserved, limits.connectionsMax / 2)
+    }
+
+    /// Applies other limits from the next connection on; admitted ones stay.
+    func setLimits(_ limits: ServerLimits) {
+        silent.value.countMax = limits.handshakesMax
+        connectionsMax = limits.connectionsMax
+        perUIDMax = limits.connectionsPerUIDMax
+        reservedCount = Self.reservedCount(limits, ownerUID)
     }
 
     /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.

@@ -10,7 +10,7 @@ struct SilentPool {
     /// Silent connections of all users.
     private(set) var count = 0
     /// Maximum number of silent connections.
-    let countMax: Int
+    var countMax: Int
 
     init(countMax: Int) { self.countMax = countMax }
 

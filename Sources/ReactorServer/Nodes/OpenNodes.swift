@@ -10,7 +10,7 @@ final class OpenNodes {
     private let finder: NodeFinder
     private let delivery: Delivery
     /// Maximum number of open nodes of one connection.
-    private let countMax: Int
+    private var countMax: Int
     private var openings = NodeOpenings()
 
     /// Allows each connection `countMax` open nodes.
@@ -19,6 +19,9 @@ final class OpenNodes {
         self.delivery = delivery
         self.countMax = countMax
     }
+
+    /// Applies another limit from the next node on; open ones stay.
+    func setLimits(_ limits: ServerLimits) { countMax = limits.nodesPerConnectionMax }
 
     /// Number of open nodes that a transaction can remove, counted once each.
     var count: Int { openings.count }

@@ -18,13 +18,19 @@ final class SessionTable {
     /// Sessions with actions that have ended.
     private(set) var ended = EndedSessions()
     /// Maximum number of sessions; above it a disconnected one is evicted.
-    let sessionsMax: Int
+    private(set) var sessionsMax: Int
     /// Maximum number of sessions of one uid; above it one of them is evicted.
-    let perUIDMax: Int
+    private(set) var perUIDMax: Int
 
     init(sessionsMax: Int, perUIDMax: Int = .max) {
         self.sessionsMax = sessionsMax
         self.perUIDMax = perUIDMax
+    }
+
+    /// Applies other limits from the next new session on.
+    func setLimits(_ limits: ServerLimits) {
+        sessionsMax = limits.sessionsMax
+        perUIDMax = limits.sessionsPerUIDMax
     }
 
     var count: Int { sessions.count }

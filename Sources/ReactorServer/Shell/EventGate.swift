@@ -20,9 +20,9 @@ struct EventGate {
     }
 
     /// Nanoseconds during which an equal event is omitted.
-    let interval: UInt64
+    private(set) var interval: UInt64
     /// Maximum number of remembered events; above it new ones are omitted.
-    let eventsMax: Int
+    private(set) var eventsMax: Int
     private var loggedAt: [Key: UInt64] = [:]
     private var order = ArrivalOrder<Key>()
     private var complaintsSince: UInt64 = 0
@@ -36,6 +36,17 @@ struct EventGate {
     init(interval: UInt64, eventsMax: Int) {
         self.interval = interval
         self.eventsMax = eventsMax
+    }
+
+    /// Changes the limits, and forgets the oldest events beyond them.
+    mutating func setLimits(interval: UInt64, eventsMax: Int) {
+        self.interval = interval
+        self.eventsMax = eventsMax
+        while loggedAt.count > eventsMax, let first = order.first {
+            order.remove(first)
+            loggedAt[first] = nil
+        }
+        invariants()
     }
 
     /// Number of remembered events.

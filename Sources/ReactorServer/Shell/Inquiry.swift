@@ -27,7 +27,7 @@ extension Question {
         switch self {
         case .past, .snapshot, .backup, .log, .export: true
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
-            .clients, .kick, .slowLog, .activity:
+            .clients, .kick, .slowLog, .activity, .reload:
             false
         }
     }
@@ -53,6 +53,7 @@ extension Question {
         case .kick: ("kick", nil)
         case .slowLog: ("slowLog", nil)
         case .activity: ("activity", nil)
+        case .reload: ("reload", nil)
         }
     }
 }

@@ -20,6 +20,11 @@ final class ShellOrders {
         gate = EventGate(interval: logInterval, eventsMax: eventsMax)
     }
 
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) {
+        gate.setLimits(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
+    }
+
     /// The counters.
     var stats: ServerStats {
         @inline(__always) _read { yield counters.value }

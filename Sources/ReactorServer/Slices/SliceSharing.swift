@@ -18,8 +18,8 @@ final class SliceSharing {
     private let delivery: Delivery
     private let orders: ShellOrders
     /// Maximum bytes of updates that wait for one connection.
-    private let queueBytesMax: Int
-    private let limits: ServerLimits
+    private var queueBytesMax: Int
+    private var limits: ServerLimits
     private let table: Cell<SliceTable>
     /// Slices of selections that are new in the turn.
     private let unselected = Cell<[Slice]>([])
@@ -35,6 +35,13 @@ final class SliceSharing {
         self.limits = limits
         queueBytesMax = limits.queueBytesMax
         table = Cell(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
+    }
+
+    /// Applies other limits from here on; what is followed stays.
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        queueBytesMax = limits.queueBytesMax
+        table.value.cachedBytesMax = limits.snapshotCacheBytesMax
     }
 
     /// Number of slices that are followed.

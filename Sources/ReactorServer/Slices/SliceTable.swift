@@ -10,8 +10,8 @@ struct SliceTable {
     private var valueIDs = ValueSliceIDs()
     /// Bytes of all cached snapshots.
     private(set) var cachedBytes = 0
-    /// Maximum number of bytes of cached snapshots.
-    let cachedBytesMax: Int
+    /// Maximum number of bytes of cached snapshots; a lower one applies from the next snapshot on.
+    var cachedBytesMax: Int
     /// The slices of selections, by id, with the users that asked for them first.
     private var selections: [UInt32: UInt32] = [:]
     private var selectionsOfUser = UserCounts()

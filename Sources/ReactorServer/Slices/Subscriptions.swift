@@ -13,7 +13,7 @@ import ReactorWire
 final class Subscriptions {
     private let tree: Tree
     private let finder: NodeFinder
-    private let limits: ServerLimits
+    private var limits: ServerLimits
     private let orders: ShellOrders
     private let chronicle: Chronicle
     private let delivery: Delivery
@@ -86,6 +86,16 @@ final class Subscriptions {
 
     /// Continues the question numbers of a former server, whose answers may still arrive.
     func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
+
+    /// Applies other limits from here on. Subscriptions that wait for the journal beyond the limit
+    /// get a snapshot.
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        sharing.setLimits(limits)
+        ring.setLimits(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
+        let excess = parked.keys.sorted().dropFirst(limits.parkedRequestsMax)
+        for number in excess { answer(number, with: nil) }
+    }
 
     /// Checks the invariants, in debug builds.
     @inline(__always)

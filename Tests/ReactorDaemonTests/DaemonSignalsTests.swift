@@ -5,8 +5,8 @@ import Testing
 
 @testable import ReactorDaemon
 
-@Suite("Ending signals", .timeLimit(.minutes(10)))
-struct EndingSignalsTests {
+@Suite("Daemon signals", .timeLimit(.minutes(10)))
+struct DaemonSignalsTests {
     /// What a thread found out.
     private struct Found: Sendable {
         var taken: [Signal?] = []
@@ -22,7 +22,7 @@ struct EndingSignalsTests {
             var none = sigset_t()
             unsafe sigemptyset(&none)
             unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-            let signals = EndingSignals()
+            let signals = DaemonSignals()
             pthread_kill(pthread_self(), SIGINT)
             found.withLock { $0.taken += [signals.take(), signals.take()] }
             // Arrives after the last look and before the loop listens.

@@ -274,7 +274,7 @@ extension ServerShell {
             for job in due { server.perform(job) }
         }
         if server !== current { server = current }
-        var next: Server.NextTurn
+        var next: NextTurn
         repeat {
             turnTime = loop.now
             endRead(by: server, at: turnTime)

@@ -22,6 +22,20 @@ package struct BackupMade: Equatable, Sendable {
     package var directory: String
 }
 
+/// Answer to ``Question/keepBackup(in:keep:)``.
+@WireCodable
+@MemberwiseInit
+package struct BackupsKept: Equatable, Sendable {
+    /// The new backup.
+    package var made: BackupMade
+    /// Number of complete and undamaged backups in the directory, with the new one.
+    package var kept: UInt64
+    /// Names of the removed backups.
+    package var removed: [String]
+    /// A line for each backup that was neither counted nor removed, such as a damaged one.
+    package var problems: [String]
+}
+
 /// A position in a daemon's log; the next page begins after it.
 @WireCodable
 @MemberwiseInit

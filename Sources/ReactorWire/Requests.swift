@@ -185,6 +185,9 @@ package enum Question: Equatable, Sendable {
     /// Copies the history to a new directory of the daemon's machine; only for the daemon's own
     /// user and root. The answer is a ``BackupMade``.
     case backup(to: String)
+    /// Makes a dated backup in a directory of the daemon's machine, and removes older ones beyond
+    /// the newest `keep`; only for the daemon's own user and root. The answer is a ``BackupsKept``.
+    case keepBackup(in: String, keep: UInt64)
     /// The events at and below a node, from a revision on or after a mark. The answer is a
     /// ``LogPage``. With `waits`, the daemon sends an empty page only after waiting for an event.
     case log(path: String, from: Revision? = nil, after: LogMark? = nil, waits: Bool = false)

@@ -13,18 +13,39 @@ struct BackupCommand: AsyncParsableCommand {
             from it, in a new epoch. `reactord doctor` and `reactord replay` read it without \
             changing it. The daemon writes the copy, so it needs permission to create the directory. \
             The copy contains the secrets of sessions: only the daemon's user and root may request \
-            it, and only the daemon's user may read it.
+            it, and only the daemon's user may read it. Every checksum of the copy was verified.
+
+            With --keep, the directory exists and holds one backup for each run, named by its time \
+            in UTC: backup-20261124T202400Z. Once the new one is complete, older ones beyond the \
+            newest N are removed. Only complete and undamaged backups count, and only such ones \
+            are removed; a damaged one is reported with exit code 74.
             """)
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The new directory, on the daemon's machine; it must not exist yet.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Make a dated backup in the directory, and keep the newest of them.", valueName: "count"
+        ))
+    var keep: UInt64?
+
+    @Argument(
+        help: """
+            The new directory, on the daemon's machine, which must not exist yet; with --keep, the \
+            existing directory of all backups.
+            """)
     var directory: String
+
+    mutating func validate() throws {
+        guard keep != 0 else { throw ValidationError("--keep 0: expected 1 or more") }
+    }
 
     mutating func run() async throws {
         let client = try await connection.connect()
         // The daemon has another working directory, so the path is made absolute.
         let path = try ProcessEnvironment.absolute(directory)
+        if let keep { return try await make(in: path, keeping: keep, client) }
         let made = try await Failure.explain { () throws(ClientError) in
             try await client.backup(to: path)
         }
@@ -34,5 +55,23 @@ struct BackupCommand: AsyncParsableCommand {
                 "directory": .text(made.directory), "row": .number(made.row),
                 "revision": .text(made.revision.description),
             ]))
+    }
+
+    private func make(in folder: String, keeping count: UInt64, _ client: Client) async throws {
+        let result = try await Failure.explain { () throws(ClientError) in
+            try await client.backup(in: folder, keeping: count)
+        }
+        client.close()
+        try Output.line(
+            WireValue.json(object: [
+                "directory": .text(result.made.directory), "row": .number(result.made.row),
+                "revision": .text(result.made.revision.description),
+                "kept": .number(result.kept),
+                "removed": .array(result.removed.map { .text($0) }),
+            ]))
+        guard result.problems.isEmpty else {
+            for problem in result.problems { Output.complain(problem) }
+            throw Failure(Failure.storageCode, "the backup was made; see above about earlier ones")
+        }
     }
 }

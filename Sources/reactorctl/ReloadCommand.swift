@@ -31,8 +31,8 @@ struct ReloadCommand: AsyncParsableCommand {
         }
         client.close()
         if !report.problems.isEmpty {
-            throw Failure(
-                Failure.badConfigCode, report.problems.joined(separator: "\n"))
+            for problem in report.problems { Output.complain(problem) }
+            throw Failure(Failure.badConfigCode, "nothing was changed: the file has problems")
         }
         try Output.line(
             WireValue.json(object: [

@@ -145,7 +145,8 @@ struct ReloadTests {
         #expect(manager.receive() == "STOPPING=1")
     }
 
-    @Test("P76: a storm of signals and requests is read few times, and each request gets its answer")
+    @Test(
+        "P76: a storm of signals and requests is read few times, and each request gets its answer")
     func storm() async throws {
         let (daemon, control) = try await start()
         let client = try #require(RawSocket.welcomed(at: daemon.socketPath))

@@ -30,6 +30,8 @@ final class RandomRun {
     /// The largest value, over all clients and ordinals, of the number of times an action was
     /// applied.
     private var worst = 0
+    /// Whether the limits change during the run.
+    private let changesLimits: Bool
 
     /// A client, the outcomes that it received, and those that it should have received.
     private final class Actor {
@@ -48,7 +50,8 @@ final class RandomRun {
         }
     }
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, changesLimits: Bool = false) throws {
+        self.changesLimits = changesLimits
         random = SeededGenerator(seed: seed)
         harness = ServerHarness {
             $0.queueBytesMax = 6_000
@@ -93,7 +96,28 @@ final class RandomRun {
             harness.server.tick(at: harness.now)
         }
         if chance(3), let actor = actors.randomElement(using: &random) { try reconnect(actor) }
+        if changesLimits, chance(10) { changeLimits() }
         check()
+    }
+
+    /// Applies other limits, as a reload of the configuration does.
+    private func changeLimits() {
+        var limits = harness.server.limits
+        limits.queueBytesMax = Int.random(in: 4_096...8_000, using: &random)
+        limits.undrainedBytesMax = Int.random(in: 1_000...5_000, using: &random)
+        limits.writeBytesMax = Int.random(in: 1_000...5_000, using: &random)
+        limits.ringBytesMax = Int.random(in: 0...20_000, using: &random)
+        limits.resumeBytesMax = Int.random(in: 0...20_000, using: &random)
+        limits.snapshotCacheBytesMax = Int.random(in: 0...5_000, using: &random)
+        limits.unreleasedBytesMax = Int.random(in: 500...20_000, using: &random)
+        limits.inFlightMax = Int.random(in: 10...50, using: &random)
+        limits.inFlightBytesMax = Int.random(in: 200...20_000, using: &random)
+        limits.framesPerTurnMax = Int.random(in: 1...40, using: &random)
+        limits.parkedRequestsMax = Int.random(in: 0...4, using: &random)
+        limits.sessionsMax = Int.random(in: 8...64, using: &random)
+        limits.connectionsMax = Int.random(in: 8...64, using: &random)
+        limits.handshakesMax = Int.random(in: 4...8, using: &random)
+        harness.server.setLimits(limits)
     }
 
     private func act(_ actor: Actor) {
@@ -200,6 +224,14 @@ struct RandomTests {
         arguments: 0..<60 as Range<UInt64>)
     func workload(_ seed: UInt64) throws {
         let run = try RandomRun(seed: seed)
+        for _ in 0..<150 { try run.step() }
+        try run.finish()
+    }
+
+    @Test(
+        "the same holds while the limits change", arguments: 100..<140 as Range<UInt64>)
+    func changingLimits(_ seed: UInt64) throws {
+        let run = try RandomRun(seed: seed, changesLimits: true)
         for _ in 0..<150 { try run.step() }
         try run.finish()
     }

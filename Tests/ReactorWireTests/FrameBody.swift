@@ -192,6 +192,7 @@ extension FrameBody {
         FrameBody("ask-past", Question.past(path: "/visits", at: revision)),
         FrameBody("ask-snapshot", Question.snapshot),
         FrameBody("ask-backup", Question.backup(to: "/var/backups/monday")),
+        FrameBody("ask-keep-backup", Question.keepBackup(in: "/backup", keep: 7)),
         FrameBody("ask-log", Question.log(path: "/visits", from: revision)),
         FrameBody("ask-export", Question.export(path: "/")),
         FrameBody("ask-checksum", Question.checksum(path: "/visits")),

@@ -305,6 +305,14 @@ extension Client {
         try await decoded(.backup(to: directory))
     }
 
+    /// Asks the daemon to make a dated backup in a directory on its machine, and to remove older ones
+    /// beyond the newest `count`. `folder` is an absolute path.
+    package func backup(
+        in folder: String, keeping count: UInt64
+    ) async throws(ClientError) -> BackupsKept {
+        try await decoded(.keepBackup(in: folder, keep: count))
+    }
+
     /// Returns the events at and below `path`, after the mark of an earlier page or from a revision
     /// on. With `waits`, the daemon sends an empty page only after waiting for an event.
     package func log(

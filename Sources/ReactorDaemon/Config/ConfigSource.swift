@@ -3,7 +3,7 @@ import ReactorWire
 
 /// Where a running daemon reads its configuration again, and where its log settings go.
 ///
-/// *Place*: the program makes one for ``Daemon/acceptReloads(of:from:)``. *Owner*: ``read()`` may run on
+/// *Place*: the program makes one for ``Daemon/acceptReloads(of:from:)``. *Owner*: ``load()`` may run on
 /// any thread.
 package struct ConfigSource: Sendable {
     private let file: String
@@ -28,7 +28,7 @@ package struct ConfigSource: Sendable {
     /// Reads and checks the whole file; `digest` is the checksum of its text.
     ///
     /// *Throws*: every problem of the file.
-    func read() throws(ConfigError) -> (config: DaemonConfig, digest: WireChecksum) {
+    func load() throws(ConfigError) -> (config: DaemonConfig, digest: WireChecksum) {
         let text = try ConfigFile.text(at: file)
         var config = try DaemonConfig(yaml: text, file: file, reactors: reactors)
         try complete(&config)

@@ -159,7 +159,10 @@ final class ArchiveWorker {
             if waits { hasFollowers.raise() }
             if let reader = work.reader { return try read(inquiry, reader, waits: waits) }
             return try read(inquiry, reader(path, from, after, for: inquiry), waits: waits)
-        case .backup(let path): return .answered(try backup(inquiry, path))
+        case .backup(let path):
+            return .answered(try backup(inquiry, path).wireBytes())
+        case .keepBackup(let folder, let count):
+            return .answered(try keepBackup(inquiry, folder, count).wireBytes())
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
             .metrics, .clients, .kick, .slowLog, .activity, .reload:
             preconditionFailure("not a query about the past: \(inquiry.ask)")
@@ -292,7 +295,22 @@ extension ArchiveWorker {
         return page.wireBytes()
     }
 
-    private func backup(_ inquiry: Inquiry, _ path: String) throws(PastError) -> [UInt8] {
+    private func keepBackup(
+        _ inquiry: Inquiry, _ path: String, _ count: UInt64
+    ) throws(PastError) -> BackupsKept {
+        let folder = BackupFolder(at: path)
+        let name = BackupFolder.name(
+            at: TimestampText.format(milliseconds: WallClock.milliseconds()))
+        let made = try backup(inquiry, folder.path(of: name))
+        let result = folder.removeOlder(
+            keeping: Int(clamping: count), made: name,
+            isCancelled: { [isOver] in isOver(inquiry.connection) })
+        return BackupsKept(
+            made: made, kept: UInt64(result.keptCount), removed: result.removed,
+            problems: result.problems)
+    }
+
+    private func backup(_ inquiry: Inquiry, _ path: String) throws(PastError) -> BackupMade {
         guard path.hasPrefix("/") else {
             throw .outOfReach("expected an absolute path for a backup, got \(path)")
         }
@@ -301,11 +319,10 @@ extension ArchiveWorker {
                 of: directory, into: path,
                 isCancelled: { [isOver] in isOver(inquiry.connection) })
         }
-        let made = BackupMade(
+        return BackupMade(
             row: backup.end.number,
             revision: Revision(epoch: backup.end.epoch, sequence: backup.end.sequence),
             directory: path)
-        return made.wireBytes()
     }
 
     private func reader(

@@ -91,7 +91,8 @@ final class HistoryRouter {
     func take(_ inquiry: Inquiry) {
         switch inquiry.ask {
         case .snapshot: snapshot(inquiry)
-        case .backup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0:
+        case .backup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0,
+            .keepBackup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0:
             // A backup holds the sessions' secrets.
             let text = "only uid \(geteuid()), the daemon's own, and root may request a backup"
             refuse(inquiry, Refusal(.forbidden, text))
@@ -123,13 +124,16 @@ final class HistoryRouter {
 
     private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
         switch inquiry.ask {
-        case .past, .export, .backup:
+        case .past, .export, .backup, .keepBackup:
             let count = heavyCounts[inquiry.peer.uid] ?? 1
             heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
         default: break
         }
         if case .success(let bytes) = result {
-            if case .backup = inquiry.ask { lastBackup = loop.now }
+            switch inquiry.ask {
+            case .backup, .keepBackup: lastBackup = loop.now
+            default: break
+            }
             onAnswered?(inquiry, bytes.count)
         }
         server.answer(inquiry, with: result, at: loop.now)

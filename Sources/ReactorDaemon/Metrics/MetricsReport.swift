@@ -207,3 +207,11 @@ struct MetricsReport: Sendable {
             seconds: MetricsText.seconds(usage.processorNanoseconds))
     }
 }
+
+/// How the last reload ended.
+struct ReloadStatus: Sendable {
+    /// Whether the configuration in the file was applied.
+    var isSuccess = true
+    /// When the configuration in force was read, in seconds since 1970.
+    var seconds = Double(WallClock.milliseconds()) / 1_000
+}

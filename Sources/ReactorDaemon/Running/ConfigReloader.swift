@@ -59,9 +59,11 @@ final class ConfigReloader {
             let text = "the daemon was started without a configuration file: there is none to read"
             return request.respond(.failure(Refusal(.notFound, text)))
         }
-        guard target.withLock({ $0 }) != nil else { return request.respond(.failure(Self.draining)) }
+        guard target.withLock({ $0 }) != nil else {
+            return request.respond(.failure(Self.draining))
+        }
         queue.add(request)
-        read()
+        startReading()
     }
 
     /// Refuses all requests from here on: the daemon shuts down.
@@ -72,7 +74,7 @@ final class ConfigReloader {
         for request in requests { request.respond(.failure(Self.draining)) }
     }
 
-    private func read() {
+    private func startReading() {
         guard let source, queue.begin() else { return }
         if queue.isServing(where: { !$0.isDryRun }) {
             supervisor?.notify("RELOADING=1\nMONOTONIC_USEC=\(loop.now / 1_000)")
@@ -81,18 +83,18 @@ final class ConfigReloader {
         let work = { @Sendable in
             let result: Result<ConfigReading, ConfigError>
             do throws(ConfigError) {
-                let (config, digest) = try source.read()
+                let (config, digest) = try source.load()
                 result = .success(ConfigReading(config: config, digest: digest))
             } catch {
                 result = .failure(error)
             }
-            _ = handle.post { target.withLock { $0 }?.open().end(result) }
+            _ = handle.post { target.withLock { $0 }?.open().conclude(result) }
         }
         // Without a thread, the loop's thread reads.
         if (try? WorkThread(name: "reload", takesSignals: false, work)) == nil { work() }
     }
 
-    private func end(_ result: Result<ConfigReading, ConfigError>) {
+    private func conclude(_ result: Result<ConfigReading, ConfigError>) {
         let requests = queue.end()
         let causes = requests.filter { !$0.isDryRun }
         let report: ReloadReport
@@ -108,7 +110,7 @@ final class ConfigReloader {
             if !causes.isEmpty { fail(report.problems, causes) }
         }
         for request in requests { request.respond(.success(report)) }
-        read()
+        startReading()
     }
 
     private func apply(
@@ -162,14 +164,6 @@ struct ReloadRequest {
     let caller: Peer?
     /// Takes the answer.
     let respond: (Result<ReloadReport, Refusal>) -> Void
-}
-
-/// How the last reload ended.
-struct ReloadStatus: Sendable {
-    /// Whether the configuration in the file was applied.
-    var isSuccess = true
-    /// When the configuration in force was read, in seconds since 1970.
-    var seconds = Double(WallClock.milliseconds()) / 1_000
 }
 
 /// A configuration that was read, with the checksum of its text.

@@ -100,7 +100,7 @@ extension OperatorService {
             }
             administer(inquiry)
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .past, .snapshot,
-            .backup, .log, .export:
+            .backup, .keepBackup, .log, .export:
             preconditionFailure("not a question about the daemon: \(inquiry.ask)")
         }
     }

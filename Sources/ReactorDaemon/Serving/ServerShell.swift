@@ -278,7 +278,7 @@ extension ServerShell {
             for job in due { server.perform(job) }
         }
         if server !== current { server = current }
-        var next: Server.NextTurn
+        var next: NextTurn
         repeat {
             turnTime = loop.now
             endRead(by: server, at: turnTime)

@@ -99,8 +99,27 @@ struct NewDirectory {
         try remove(directory)
     }
 
+    /// The names in a directory, in no order; none if it cannot be read. *C*: `readdir`.
+    static func names(in path: String) -> [String] {
+        guard let stream = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            names.append(
+                unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+
+    /// Gives a directory another name. *C*: `rename`.
+    static func move(_ path: String, to newPath: String) throws(JournalError) {
+        guard unsafe Glibc.rename(path, newPath) == 0 else { throw .system(.now("rename", path)) }
+    }
+
     /// Removes all files and the directory itself. *C*: `unlinkat`, `rmdir`.
-    private static func remove(_ directory: DataDirectory) throws(JournalError) {
+    static func remove(_ directory: DataDirectory) throws(JournalError) {
         for name in try directory.names() { try directory.remove(name) }
         guard unsafe rmdir(directory.path) == 0 else {
             throw .system(.now("rmdir", directory.path))

@@ -121,7 +121,7 @@ extension AnswerService {
                 writer.parts(.answer, number: header.number, body: limits.named.wireBytes().span)
             }
         case .types(let path): return answerTypes(at: path, header, of: connection)
-        case .past, .snapshot, .backup, .log, .export:
+        case .past, .snapshot, .backup, .keepBackup, .log, .export:
             return inquireIntoPast(ask, header, of: connection)
         case .metrics, .clients, .kick, .slowLog, .activity, .reload:
             return inquire(ask, header, of: connection)

@@ -25,7 +25,7 @@ extension Question {
     /// Whether the shell answers the question from the journal.
     package var isAboutPast: Bool {
         switch self {
-        case .past, .snapshot, .backup, .log, .export: true
+        case .past, .snapshot, .backup, .keepBackup, .log, .export: true
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
             .clients, .kick, .slowLog, .activity, .reload:
             false
@@ -47,7 +47,7 @@ extension Question {
         case .stats: ("stats", nil)
         case .limits: ("limits", nil)
         case .snapshot: ("snapshot", nil)
-        case .backup: ("backup", nil)
+        case .backup, .keepBackup: ("backup", nil)
         case .metrics: ("metrics", nil)
         case .clients: ("clients", nil)
         case .kick: ("kick", nil)

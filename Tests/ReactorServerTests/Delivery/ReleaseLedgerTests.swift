@@ -114,4 +114,16 @@ struct ReleaseLedgerTests {
         let isOver = ledger.endCongestion()
         #expect(isLetGo && isOver)
     }
+
+    @Test("a lower limit of waiting bytes causes congestion, and a higher one ends it sooner")
+    func limits() {
+        var ledger = ReleaseLedger(byteCountMax: 100)
+        end(&ledger, 80)
+        ledger.limit(byteCountMax: 50)
+        let (isCongested, isEarly) = (ledger.isCongested, ledger.endCongestion())
+        #expect(isCongested && !isEarly)
+        ledger.limit(byteCountMax: 200)
+        let hasEnded = ledger.endCongestion()
+        #expect(hasEnded)
+    }
 }

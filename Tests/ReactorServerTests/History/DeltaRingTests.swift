@@ -44,6 +44,21 @@ struct DeltaRingTests {
         #expect(ring.frames(of: 1, after: 92, upTo: 100) == nil)
         #expect(numbers(ring.frames(of: 1, after: 97, upTo: 100)) == [98, 99, 100])
     }
+
+    @Test("a lower limit drops the oldest deltas, and a higher one keeps more from then on")
+    func limits() {
+        let ring = DeltaRing(bytesMax: 10_000, searchBytesMax: 10_000)
+        for step in 0..<100 as Range<UInt64> { ring.keep(batch(after: step, [1])) }
+        ring.setLimits(bytesMax: 1_500, searchBytesMax: 10_000)
+        #expect(ring.byteCount <= 1_500)
+        #expect(ring.frames(of: 1, after: 0, upTo: 100) == nil)
+        #expect(numbers(ring.frames(of: 1, after: 99, upTo: 100)) == [100])
+        ring.setLimits(bytesMax: 0, searchBytesMax: 0)
+        #expect(ring.byteCount == 0)
+        ring.setLimits(bytesMax: 10_000, searchBytesMax: 10_000)
+        for step in 100..<150 as Range<UInt64> { ring.keep(batch(after: step, [1])) }
+        #expect(ring.frames(of: 1, after: 100, upTo: 150)?.isEmpty == false)
+    }
 }
 
 extension DeltaRing {

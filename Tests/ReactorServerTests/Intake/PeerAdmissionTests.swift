@@ -69,4 +69,18 @@ struct PeerAdmissionTests {
         #expect(admission.drain() && !admission.drain())
         #expect(admission.reasonToTurnAway(peer(5))?.0 == .draining)
     }
+
+    @Test("lower limits keep the admitted connections, and apply to the next")
+    func limits() {
+        let admission = admission { $0.connectionsMax = 8 }
+        let open = (1...4).map { connect($0, 5, admission) }
+        var limits = ServerLimits()
+        limits.connectionsMax = 2
+        limits.handshakesMax = 2
+        admission.setLimits(limits)
+        #expect(admission.admittedCount == 4 && admission.isCrowded)
+        #expect(admission.reasonToTurnAway(peer(6))?.1.contains("connectionsMax 2") == true)
+        for connection in open.prefix(3) { admission.leave(connection) }
+        #expect(admission.reasonToTurnAway(peer(6)) == nil && !admission.isCrowded)
+    }
 }

@@ -55,4 +55,14 @@ struct EventGateTests {
         #expect(told.count == EventGate.complaintsMax)
         #expect(gate.admitComplaint(at: 30 * second) == UInt64(100 - told.count))
     }
+
+    @Test("a lower limit forgets the oldest faults, and another interval applies at once")
+    func limits() {
+        var gate = EventGate(interval: 10 * second, eventsMax: 4)
+        for pid in 1...4 as ClosedRange<Int32> { _ = gate.admit(peer(pid), .framing, at: second) }
+        gate.setLimits(interval: 2 * second, eventsMax: 2)
+        #expect(gate.count == 2)
+        #expect(gate.admit(peer(4), .framing, at: 2 * second) == nil)
+        #expect(gate.admit(peer(4), .framing, at: 3 * second) == 1)
+    }
 }

@@ -112,6 +112,7 @@ package final class Server {
     package func succeed(_ former: Server) {
         subscriptions.succeed(former.subscriptions)
         chronicle.succeed(former.chronicle)
+        peers.succeed(former.peers)
         orders.stats = former.orders.stats
     }
 
@@ -127,22 +128,6 @@ extension Server {
 
     /// Takes all outputs for the shell, oldest first.
     package func takeOutputs() -> [ServerOutput] { orders.takeAll() }
-
-    /// When the shell ends another turn without input.
-    package enum NextTurn: Sendable {
-        /// Not before input arrives.
-        case none
-        /// At once: the last turn left something to send.
-        case now
-        /// After a poll of all sockets that does not wait. The turn continues with work for which
-        /// the last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
-        /// ``Server/isCrowded``.
-        case afterPoll
-
-        // A comparison in another module would call `==` through the witness table.
-        package var isNow: Bool { self == .now }
-        package var isAfterPoll: Bool { self == .afterPoll }
-    }
 
     /// When the shell ends the next turn.
     package var nextTurn: NextTurn {
@@ -257,16 +242,15 @@ extension Server {
 extension Server {
     /// Handles a new connection.
     ///
-    /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients
-    /// still wait for their reason, further ones are closed at once, which bounds the number of
-    /// sockets.
+    /// A client beyond the limits gets the reason and is closed. Beyond `handshakesMax` such clients
+    /// that wait for their reason, it is closed at once, which bounds the number of sockets.
     package func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
         guard let (code, reason, label) = peers.reasonToTurnAway(peer) else {
+            let arrival = Connection.Arrival.admitted(at: now, turn: intake.endedTurns)
             connections.insert(
-                Connection(id: id, peer: peer, .admitted(at: now, turn: intake.endedTurns)))
-            peers.admit(id, peer)
+                Connection(id: id, peer: peer, arrival, access: peers.admit(id, peer)))
             orders.stats.connectionsAccepted += 1
             return
         }
@@ -333,6 +317,23 @@ extension Server {
         return entry
     }
 
+    /// Applies access rules from now on; `ownerUID` is the daemon's own user, and `groups` returns
+    /// a peer's supplementary groups. Subscriptions that their clients do not get any more end with
+    /// `gone`, and nodes that they may not see are closed.
+    package func apply(
+        _ rules: AccessRules, ownerUID: UInt32?, groups: (ConnectionID) -> [UInt32] = { _ in [] }
+    ) {
+        peers.apply(rules, ownerUID: ownerUID)
+        for connection in connections.inOrder {
+            connection.join(groups(connection.id)) { peers.access(of: $0) }
+            subscriptions.reassess(connection)
+            openNodes.guardActions(of: connection)
+        }
+    }
+
+    /// Whether access rules apply, which may name groups.
+    package var hasAccessRules: Bool { peers.hasRules }
+
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
     package func drain() {
@@ -345,8 +346,7 @@ extension Server {
     }
 
     /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
-    /// second. `isLate` is true
-    /// if the process was stopped for some time, so that input of that time is not read yet.
+    /// second. `isLate` is true if the process was stopped, so that input is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -417,9 +417,8 @@ extension Server {
         subscriptions.answer(number, with: frames)
     }
 
-    /// Takes the shell's answer to an inquiry, between two turns: CBOR, or a refusal.
-    ///
-    /// Does nothing if the connection has ended.
+    /// Takes the shell's answer to an inquiry, between two turns: CBOR, or a refusal. Does nothing
+    /// if the connection has ended.
     package func answer(
         _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, at now: UInt64
     ) {
@@ -493,8 +492,7 @@ extension Server {
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 
     /// A last batch for a server that runs no further action: a probe of every state that changed
-    /// since it was last probed, with its sums. Returns nil if there is none, or changes are in no
-    /// batch.
+    /// since it was last probed, with its sums. Returns nil without one, or for unsealed changes.
     ///
     /// *Cost*: encodes these states.
     package func lastProbe() -> Batch? { chronicle.makeLastProbe(of: delivery.turn) }

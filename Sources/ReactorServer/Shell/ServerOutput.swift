@@ -50,3 +50,19 @@ package enum ServerEvent: Sendable, Equatable {
     /// A fault in the tree that belongs to no caller.
     case complaint(String, leftOut: UInt64)
 }
+
+/// When the shell ends another turn without input.
+package enum NextTurn: Sendable {
+    /// Not before input arrives.
+    case none
+    /// At once: the last turn left something to send.
+    case now
+    /// After a poll of all sockets that does not wait. The turn continues with work for which
+    /// the last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
+    /// ``Server/isCrowded``.
+    case afterPoll
+
+    // A comparison in another module would call `==` through the witness table.
+    package var isNow: Bool { self == .now }
+    package var isAfterPoll: Bool { self == .afterPoll }
+}

@@ -103,6 +103,7 @@ public final class Daemon {
             throw error
         }
         shell.meter.keepSlow(config.slowLog)
+        if let access = config.access { shell.apply(access, ownerUID: uid) }
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
@@ -177,7 +178,9 @@ public final class Daemon {
     ) throws(DaemonError) -> BoundSocket {
         let path = try BoundSocket.choose(config, environment: environment, uid: uid)
         do throws(LoopError) {
-            return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
+            return try BoundSocket(
+                path.path, makesDirectory: path.makesDirectory, permissions: config.permissions,
+                on: loop)
         } catch {
             throw .loop(error)
         }

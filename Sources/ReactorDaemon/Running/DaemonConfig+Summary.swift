@@ -18,6 +18,11 @@ extension DaemonConfig {
             row("log", "\(logLevel.rawValue), as \(logFormat.rawValue)"),
             row("loop", loopText),
         ]
+        if permissions != SocketPermissions() { lines.insert(row("mode", permissionsText), at: 2) }
+        if let access {
+            lines.append("access")
+            for (name, value) in access.rows { lines.append("  " + row(name, value, width: 32)) }
+        }
         lines.append("metrics")
         for (name, value) in metrics.rows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("slowLog")
@@ -36,6 +41,12 @@ extension DaemonConfig {
         if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
         for spec in reactors { append(spec, under: .root, to: &lines) }
         return lines.joined(separator: "\n")
+    }
+
+    private var permissionsText: String {
+        let digits = String(permissions.mode, radix: 8)
+        let mode = String(repeating: "0", count: 4 - digits.count) + digits
+        return permissions.gid.map { "\(mode), group \($0)" } ?? mode
     }
 
     private var loopText: String {

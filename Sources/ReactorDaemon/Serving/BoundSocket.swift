@@ -10,21 +10,26 @@ final class BoundSocket {
     private let lock: LockFile
     private(set) var listener: Listener
     private let loop: EventLoop
+    private let permissions: SocketPermissions
 
     /// Locks and binds `path`.
     ///
     /// *Throws*: ``ReactorLoop/LoopError`` with the reason: the directory is not safe, another
     /// daemon is running, or another file is at the path.
-    init(_ path: String, makesDirectory: Bool, on loop: EventLoop) throws(LoopError) {
+    init(
+        _ path: String, makesDirectory: Bool, permissions: SocketPermissions = SocketPermissions(),
+        on loop: EventLoop
+    ) throws(LoopError) {
         address = try UnixAddress(path)
         self.loop = loop
+        self.permissions = permissions
         directory =
             makesDirectory
             ? try RuntimeDirectory.openOrMake(at: address.directory)
             : try RuntimeDirectory(at: address.directory)
         lock = try LockFile(for: address, in: directory)
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
-        listener = try Listener(at: address, on: loop)
+        listener = try Listener(at: address, on: loop, permissions: permissions)
     }
 
     /// Binds the socket again if its file was removed; returns whether it did.
@@ -32,7 +37,7 @@ final class BoundSocket {
         guard !listener.isClosed, !listener.isPathOurs else { return false }
         let onAccept = listener.onAccept
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
-        let successor = try Listener(at: address, on: loop)
+        let successor = try Listener(at: address, on: loop, permissions: permissions)
         listener.close()
         listener = successor
         successor.onAccept = onAccept

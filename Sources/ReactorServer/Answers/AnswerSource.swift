@@ -94,9 +94,18 @@ struct AnswerSource {
         guard place.rights.verbs.contains(.history) else {
             throw Refusal(forbidding: .history, at: path)
         }
-        guard place.covered.isSuperset(of: [.read, .history]) else {
+        guard place.covered.isSuperset(of: [.read, .history]), !mayDerive(path, access) else {
             throw Refusal(partial: "the past", at: path)
         }
+    }
+
+    /// Whether the value at a path may be derived from states that a class may not read.
+    private func mayDerive(_ path: SlicePath, _ access: AccessClass) -> Bool {
+        let (node, rest) = tree.resolve(path)
+        if node.isDerived { return !access.reads(node) }
+        // Of a child that is gone, the parts are not known.
+        guard node.isCollection, rest.count > 1, let name = rest.first else { return false }
+        return !access.place(of: node).named(name).isWhole
     }
 
     /// Captures what an answer about the tree is encoded from, as of now.

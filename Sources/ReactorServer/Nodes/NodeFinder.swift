@@ -44,7 +44,8 @@ struct NodeFinder {
             (node, place) = (child, next)
             rest.removeFirst()
         }
-        let rights = place.rights(below: rest)
+        // The rest is inside the state of a node that is no collection, which is one whole.
+        let rights = node.isCollection ? place.rights(below: rest) : place.rights
         guard rights.verbs.contains(.see), node.allowsOwn(rest) else {
             throw missing(path.description, node, rest, isWhole: place.isWhole)
         }

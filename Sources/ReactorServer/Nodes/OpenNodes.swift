@@ -75,9 +75,11 @@ final class OpenNodes {
 
     /// Takes a node from the fast path if the client may not send it every action.
     private func guardActions(of node: AnyNode, at index: Int, of connection: Connection) {
-        guard let rights = connection.access?.place(of: node).rights,
-            !rights.verbs.contains(.act)
-        else { return }
+        guard let place = connection.access?.place(of: node) else { return }
+        // The actions of a collection name children, and these may be hidden.
+        let isDivided = node.isCollection && !place.isWhole
+        guard isDivided || !place.rights.verbs.contains(.act) else { return }
+        let rights = isDivided ? AccessRights(.see) : place.rights
         connection.nodes[index] = nil
         connection.guardNode(UInt32(index), GuardedNode(node: node, rights: rights))
     }

@@ -4,6 +4,23 @@ import Testing
 
 @testable import ReactorServer
 
+/// Sums its tallies.
+@Reactor
+private struct Summed {
+    @Children var tallies = { (_: Int) in Tally() }
+    /// The sum.
+    @Derived var sum: Derivation<Int> = Derivation.sum(over: \Summed.$tallies) { $0.count }
+
+    enum Action { case open(Int) }
+    struct State {}
+
+    func mutate(action: Action) -> Mutations<Action> {
+        switch action {
+        case .open(let key): Mutations.none.creating($tallies, key)
+        }
+    }
+}
+
 /// What clients of other users get where rules hide a part of the tree.
 struct AccessTests {
     private static let stranger: UInt32 = 2_000
@@ -116,6 +133,74 @@ struct AccessTests {
             House.Action.build(name: "x"), to: 0, options: DispatchOptions(expected: revision))
         harness.settle()
         #expect(try OutcomeLog(client.frames())[1]?.code == FaultCode.forbidden.rawValue)
+    }
+
+    @Test("a rule for a part of a state takes the right to read the whole state")
+    func dividedState() throws {
+        let harness = try world([("/", .use), ("/page/title", .none)])
+        for ask in [
+            Question.get(path: "/page"), .get(path: "/page/title"), .get(path: "/page/body"),
+        ] {
+            #expect(try refusal(answers(harness) { $0.ask(ask) }).code == .forbidden)
+        }
+        let root = try value(answers(harness) { $0.ask(.get(path: "/")) }, .answer)
+        #expect(root.contains("visits") && !root.contains("title"))
+    }
+
+    @Test("a derived value that may show a hidden state is hidden, unless a rule names it")
+    func derived() throws {
+        let tree = Tree(Summed(), epoch: 1)
+        let sum = try #require(tree.node(at: try SlicePath("/sum")))
+        let secret = AccessRules.Rule(try SlicePath("/tallies/2"), to: .anyone, may: .none)
+        let named = AccessRules.Rule(try SlicePath("/sum"), to: .anyone, may: AccessRights(.read))
+        #expect(AccessClass(id: 1, [], fallback: .use).reads(sum))
+        #expect(!AccessClass(id: 1, [secret], fallback: .use).sees(sum))
+        #expect(AccessClass(id: 1, [secret, named], fallback: .use).reads(sum))
+        let past = Question.past(path: "/sum", at: Revision(epoch: 1, sequence: 1))
+        let source = AnswerSource(tree: tree)
+        let granted = AccessRights([.read, .history])
+        #expect(throws: Never.self) {
+            try source.check(past, for: AccessClass(id: 1, [], fallback: granted))
+        }
+        #expect(throws: Refusal.self) {
+            try source.check(past, for: AccessClass(id: 1, [secret], fallback: granted))
+        }
+    }
+
+    @Test("a collection with hidden children takes no actions, which could name these")
+    func leases() throws {
+        let harness = try world([("/house", .use), ("/house/rooms/red", .none)])
+        let client = harness.client(uid: Self.stranger)
+        client.open("/house/rooms")
+        client.dispatch(["lease": ["key": "red"]] as WireValue)
+        harness.settle()
+        #expect(try OutcomeLog(client.frames())[1]?.code == FaultCode.forbidden.rawValue)
+    }
+
+    @Test("the past needs history at every node that it may show")
+    func past() throws {
+        let source = AnswerSource(tree: TestTree.make())
+        let rules = [
+            AccessRules.Rule(
+                try SlicePath("/house"), to: .anyone, may: AccessRights([.read, .history])),
+            AccessRules.Rule(try SlicePath("/house/rooms/red"), to: .anyone, may: .none),
+        ]
+        let access = AccessClass(id: 1, rules, fallback: AccessRights(.read))
+        func code(_ ask: Question) -> FaultCode? {
+            do throws(Refusal) {
+                try source.check(ask, for: access)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let revision = Revision(epoch: 7, sequence: 1)
+        #expect(code(.past(path: "/house/rooms/blue", at: revision)) == nil)
+        #expect(code(.export(path: "/house/rooms")) == .forbidden)
+        #expect(code(.past(path: "/house/rooms/red", at: revision)) == .notFound)
+        #expect(code(.past(path: "/visits", at: revision)) == .forbidden)
+        #expect(code(.log(path: "/house/rooms/blue")) == .forbidden)
+        #expect(code(.snapshot) == .forbidden && code(.backup(to: "/x")) == .forbidden)
     }
 
     // MARK: Verbs

@@ -89,6 +89,14 @@ package final class Connection: LoopResource {
         }
     }
 
+    /// The peer's supplementary groups at its connect; none once the connection is closed.
+    package var peerGroups: [UInt32] {
+        guard !isClosed else { return [] }
+        var descriptor: uv_os_fd_t = -1
+        unsafe uv_fileno(handle, &descriptor)
+        return (try? PeerCredentials.groups(of: descriptor)) ?? []
+    }
+
     deinit {
         if hasWriteRequest { unsafe writeRequest.deallocate() }
     }

@@ -41,15 +41,17 @@ package final class Listener: LoopResource {
     private let parking: LoopTimer
     private var failure: LoopError?
 
-    /// Binds `address`, with mode 0600 from the start, and listens; ``resumeAccepting()`` starts
-    /// accepting.
+    /// Binds `address`, with mode 0600 from the start and then with `permissions`, and listens;
+    /// ``resumeAccepting()`` starts accepting.
     ///
     /// An existing file makes it throw `EADDRINUSE`: see ``SocketFile``.
     package convenience init(
-        at address: UnixAddress, on loop: EventLoop, backlog: Int32 = backlogDefault
+        at address: UnixAddress, on loop: EventLoop, backlog: Int32 = backlogDefault,
+        permissions: SocketPermissions = SocketPermissions()
     ) throws(LoopError) {
         try loop.checkIsOpen(for: address.path)
-        let descriptor = try UnixSocket.listen(at: address, backlog: backlog)
+        let descriptor = try UnixSocket.listen(
+            at: address, backlog: backlog, permissions: permissions)
         try self.init(
             on: loop, descriptor: descriptor, address: address,
             identity: FileIdentity(at: address.path))

@@ -30,4 +30,24 @@ package struct PeerCredentials: Hashable, Sendable {
         guard code == 0 else { throw .call(.system("getsockopt", "SO_PEERCRED")) }
         self.init(uid: answer.uid, gid: answer.gid, pid: answer.pid)
     }
+
+    // Neither glibc nor Swift's importer declares it.
+    private static let peerGroups: Int32 = 59
+    /// Maximum number of groups of a process: the kernel's `NGROUPS_MAX`.
+    private static let groupsMax = 65_536
+
+    /// The supplementary groups of the peer of the socket `descriptor`, at the time of its connect.
+    ///
+    /// *C*: `getsockopt(SO_PEERGROUPS)`, once or twice.
+    static func groups(of descriptor: Int32) throws(LoopError) -> [UInt32] {
+        for countMax in [64, groupsMax] {
+            var groups = [UInt32](repeating: 0, count: countMax)
+            var byteCount = socklen_t(countMax * MemoryLayout<UInt32>.stride)
+            let code = unsafe getsockopt(
+                descriptor, SOL_SOCKET, peerGroups, &groups, &byteCount)
+            if code == 0 { return Array(groups.prefix(Int(byteCount) / 4)) }
+            guard errno == ERANGE else { break }
+        }
+        throw .call(.system("getsockopt", "SO_PEERGROUPS"))
+    }
 }

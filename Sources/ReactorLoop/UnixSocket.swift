@@ -1,13 +1,31 @@
 import CLibUV
 import Glibc
 
+/// Which users may connect to a socket, by the mode and the group of its file.
+package struct SocketPermissions: Equatable, Sendable {
+    /// The permission bits; connecting takes the right to write.
+    package var mode: UInt32
+    /// The file's group; nil leaves the process's own.
+    package var gid: UInt32?
+
+    /// Lets the process's own user and root connect, and further users by `mode`.
+    package init(mode: UInt32 = 0o600, gid: UInt32? = nil) {
+        self.mode = mode
+        self.gid = gid
+    }
+}
+
 /// The system calls behind listeners and connections, each with its error.
 ///
 /// Not by libuv, which cuts long paths, binds without a mode, and on close unlinks the path even if
 /// another process listens there by then.
 enum UnixSocket {
-    /// Makes a socket bound to `address` with mode 0600 from the start, and listens.
-    static func listen(at address: UnixAddress, backlog: Int32) throws(LoopError) -> Int32 {
+    /// Makes a socket bound to `address` with mode 0600 from the start, gives it its group and its
+    /// mode, and listens.
+    static func listen(
+        at address: UnixAddress, backlog: Int32,
+        permissions: SocketPermissions = SocketPermissions()
+    ) throws(LoopError) -> Int32 {
         let descriptor = try make(for: address)
         // `bind` gives the file the socket's own mode: 0600 from the start, without changing the
         // umask of the whole process.
@@ -18,10 +36,30 @@ enum UnixSocket {
         else {
             throw refusing(descriptor, "bind", address)
         }
+        // The group first: with the mode, the daemon's own group would get access for a moment.
+        if let gid = permissions.gid {
+            guard unsafe lchown(address.path, uid_t.max, gid) == 0 else {
+                throw abandoning(descriptor, "lchown", address)
+            }
+        }
+        if permissions.mode != 0o600 {
+            guard unsafe chmod(address.path, permissions.mode) == 0 else {
+                throw abandoning(descriptor, "chmod", address)
+            }
+        }
         guard Glibc.listen(descriptor, backlog) == 0 else {
             throw refusing(descriptor, "listen", address)
         }
         return descriptor
+    }
+
+    /// The error of a call after the bind; it removes the file, which has no listener.
+    private static func abandoning(
+        _ descriptor: Int32, _ call: String, _ address: UnixAddress
+    ) -> LoopError {
+        let error = refusing(descriptor, call, address)
+        unsafe unlink(address.path)
+        return error
     }
 
     /// Makes a socket connected to `address`.

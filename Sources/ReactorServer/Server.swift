@@ -112,11 +112,11 @@ package final class Server {
     package func succeed(_ former: Server) {
         subscriptions.succeed(former.subscriptions)
         chronicle.succeed(former.chronicle)
+        peers.succeed(former.peers)
         orders.stats = former.orders.stats
     }
 
-    /// Applies other limits from here on, between two turns. Lower ones apply to what comes:
-    /// connections, subscriptions, open nodes and sessions that exceed them stay.
+    /// Applies other limits to what comes from here on, between two turns.
     package func setLimits(_ limits: ServerLimits) {
         self.limits = limits
         orders.setLimits(limits)
@@ -254,16 +254,15 @@ extension Server {
 extension Server {
     /// Handles a new connection.
     ///
-    /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients
-    /// still wait for their reason, further ones are closed at once, which bounds the number of
-    /// sockets.
+    /// A client beyond the limits gets the reason and is closed. Beyond `handshakesMax` such clients
+    /// that wait for their reason, it is closed at once, which bounds the number of sockets.
     package func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
         guard let (code, reason, label) = peers.reasonToTurnAway(peer) else {
+            let arrival = Connection.Arrival.admitted(at: now, turn: intake.endedTurns)
             connections.insert(
-                Connection(id: id, peer: peer, .admitted(at: now, turn: intake.endedTurns)))
-            peers.admit(id, peer)
+                Connection(id: id, peer: peer, arrival, access: peers.admit(id, peer)))
             orders.stats.connectionsAccepted += 1
             return
         }
@@ -341,6 +340,22 @@ extension Server {
         ).apply(pressure)
     }
 
+    /// Applies access rules from now on; `groups` returns a peer's supplementary groups. Slices
+    /// that clients do not get any more end with `gone`, nodes that they may not see are closed.
+    package func apply(
+        _ rules: AccessRules, ownerUID: UInt32?, groups: (ConnectionID) -> [UInt32] = { _ in [] }
+    ) {
+        peers.apply(rules, ownerUID: ownerUID)
+        for connection in connections.inOrder {
+            connection.join(groups(connection.id)) { peers.access(of: $0) }
+            subscriptions.reassess(connection)
+            openNodes.guardActions(of: connection)
+        }
+    }
+
+    /// Whether access rules apply, which may name groups.
+    package var hasAccessRules: Bool { peers.hasRules }
+
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
     package func drain() {
@@ -353,8 +368,7 @@ extension Server {
     }
 
     /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
-    /// second. `isLate` is true if the process was stopped for some time, so that input of that
-    /// time is not read yet.
+    /// second. `isLate` is true if the process was stopped, so that input is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -407,9 +421,8 @@ extension Server {
         subscriptions.answer(number, with: frames)
     }
 
-    /// Takes the shell's answer to an inquiry, between two turns: CBOR, or a refusal.
-    ///
-    /// Does nothing if the connection has ended.
+    /// Takes the shell's answer to an inquiry, between two turns: CBOR, or a refusal. Does nothing
+    /// if the connection has ended.
     package func answer(
         _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, at now: UInt64
     ) {
@@ -469,10 +482,8 @@ extension Server {
         guard delivery.endCongestion() else { return }
         for connection in connections.inOrder { intake.readOn(connection) }
     }
-}
 
-// MARK: - Snapshots
-extension Server {
+    // MARK: Snapshots
     /// The snapshot in progress, if there is one.
     package var snapshot: ServerSnapshot? { chronicle.snapshot }
 
@@ -482,9 +493,7 @@ extension Server {
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 
-    /// A last batch for a server that runs no further action: a probe with sums of every state that
-    /// changed since its last one; nil if there is none, or changes are in no batch.
-    ///
-    /// *Cost*: encodes these states.
+    /// A last batch of a server that runs no further action: a probe, with sums, of each state that
+    /// changed since its last; nil without one. *Cost*: encodes these states.
     package func lastProbe() -> Batch? { chronicle.makeLastProbe(of: delivery.turn) }
 }

@@ -50,7 +50,7 @@ struct ConfigChangeTests {
         let change = ConfigChange(of: former, to: wanted)
         #expect(
             change.needsRestart == [
-                "socket", "data.directory", "data.durability", "data.reserveBytes",
+                "socket.path", "data.directory", "data.durability", "data.reserveBytes",
                 "data.dropped", "metrics.socket", "loop.watchdog",
             ])
         #expect(

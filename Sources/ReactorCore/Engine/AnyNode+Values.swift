@@ -79,6 +79,41 @@ extension AnyNode {
         return encodeState(at: field, into: &writer)
     }
 
+    /// Appends the value at `field` below this node as if nodes that `shows` rejects, and all below
+    /// them, did not exist. It is not asked about this node.
+    package final func encodeValue(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter,
+        showing shows: (AnyNode) -> Bool
+    ) -> WireReach {
+        guard let first = field.first else {
+            encodeValue(into: &writer, showing: shows)
+            return .found
+        }
+        if let child = children[first], shows(child) {
+            return child.encodeValue(at: field.dropFirst(), into: &writer, showing: shows)
+        }
+        return encodeState(at: field, into: &writer)
+    }
+
+    private final func encodeValue(
+        into writer: inout WireWriter, showing shows: (AnyNode) -> Bool
+    ) {
+        // A node with children shows its state in the same form, whichever of them are shown.
+        guard !children.isEmpty || isCollection else { return encodePresented(into: &writer) }
+        let shown = children.filter { shows($0.value) }.map(\.value)
+        var own = WireWriter()
+        encodePresented(into: &own)
+        Self.compose(own, shown.map(\.name), into: &writer) { index, writer in
+            shown[index].encodeValue(into: &writer, showing: shows)
+        }
+    }
+
+    /// Whether `field` can hold a value as if this node had none of its children.
+    package final func allowsOwn(_ field: ArraySlice<WireKey>) -> Bool {
+        guard let first = field.first else { return true }
+        return isCollection ? keyProblem(first) == nil : stateSchema.allows(field)
+    }
+
     /// Whether `field` below this node can hold a value, now or later. An empty field is the node
     /// itself.
     ///
@@ -87,7 +122,7 @@ extension AnyNode {
         guard let first = field.first else { return true }
         if let child = children[first] { return child.allows(field.dropFirst()) }
         // A collection may get a child under this key later.
-        return isCollection ? keyProblem(first) == nil : stateSchema.allows(field)
+        return allowsOwn(field)
     }
 }
 
@@ -103,6 +138,24 @@ extension AnyNode {
             }
         }
         if let child = children[first] { return child.captureValue(at: field.dropFirst()) }
+        return SliceCapture(copyPresented(at: field))
+    }
+
+    /// Captures the value at `field` below this node as if nodes that `shows` rejects did not
+    /// exist: see ``encodeValue(at:into:showing:)``.
+    package final func captureValue(
+        at field: ArraySlice<WireKey>, showing shows: (AnyNode) -> Bool
+    ) -> SliceCapture {
+        guard let first = field.first else {
+            let node = CapturedNode(self, showing: shows)
+            return SliceCapture { writer in
+                node.encode(into: &writer)
+                return .found
+            }
+        }
+        if let child = children[first], shows(child) {
+            return child.captureValue(at: field.dropFirst(), showing: shows)
+        }
         return SliceCapture(copyPresented(at: field))
     }
 

@@ -44,14 +44,25 @@ package struct SliceEncoding: Sendable {
 struct CapturedNode: Sendable {
     let own: @Sendable (inout WireWriter) -> Void
     let children: [(key: WireKey, node: CapturedNode)]
+    /// Whether the node has children, captured or not.
+    private let isParent: Bool
 
     init(_ node: AnyNode) {
         own = node.copyPresented()
         children = node.children.map { (key: $0.key, node: CapturedNode($0.value)) }
+        isParent = !children.isEmpty
+    }
+
+    /// Captures a node without the nodes below that `shows` rejects.
+    init(_ node: AnyNode, showing shows: (AnyNode) -> Bool) {
+        own = node.copyPresented()
+        children = node.children.filter { shows($0.value) }
+            .map { (key: $0.key, node: CapturedNode($0.value, showing: shows)) }
+        isParent = !node.children.isEmpty || node.isCollection
     }
 
     func encode(into writer: inout WireWriter) {
-        guard !children.isEmpty else { return own(&writer) }
+        guard isParent else { return own(&writer) }
         var state = WireWriter()
         own(&state)
         AnyNode.compose(state, children.map(\.key), into: &writer) { index, writer in

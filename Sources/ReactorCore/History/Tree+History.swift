@@ -106,8 +106,12 @@ extension Tree {
     /// Captures the list of all nodes: an encoded array of ``TreeEntry``, parents before children,
     /// siblings in ascending order of their names.
     ///
+    /// An entry has the sequence that `sequence` returns; a node for which it returns nil has none.
+    ///
     /// *Cost*: O(nodes), without encoding or sorting anything.
-    package func captureEntries() -> SliceCapture {
+    package func captureEntries(
+        _ sequence: (AnyNode) -> UInt64? = { $0.sequence }
+    ) -> SliceCapture {
         var names: [ObjectIdentifier: String] = [:]
         var entries: [(path: SlicePath, reactor: String, sequence: UInt64)] = []
         entries.reserveCapacity(nodes.count)
@@ -116,7 +120,7 @@ extension Tree {
             let type = ObjectIdentifier(type(of: node))
             let name = names[type] ?? node.describedName
             names[type] = name
-            entries.append((node.path, name, node.sequence))
+            if let sequence = sequence(node) { entries.append((node.path, name, sequence)) }
         }
         let captured = entries
         return SliceCapture { writer in

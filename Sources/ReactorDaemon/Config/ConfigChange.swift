@@ -20,7 +20,10 @@ struct ConfigChange {
     init(of running: DaemonConfig, to wanted: DaemonConfig) {
         config = running
         self.wanted = wanted
-        keep("socket", \.socket)
+        keep("socket.path", \.socket)
+        keep("socket.mode", \.permissions.mode)
+        keep("socket.group", \.permissions.gid)
+        compareAccess()
         compareData()
         take("log.level", \.logLevel)
         take("log.format", \.logFormat)
@@ -50,6 +53,13 @@ struct ConfigChange {
         _ key: String, _ path: KeyPath<DaemonConfig, Value>
     ) {
         if config[keyPath: path] != wanted[keyPath: path] { needsRestart.append(key) }
+    }
+
+    /// Other rules apply at once. Without rules, all callers share what is kept for them, so the
+    /// first and the last rule need a restart.
+    private mutating func compareAccess() {
+        guard config.access != nil, wanted.access != nil else { return keep("access", \.access) }
+        take("access", \.access)
     }
 
     private mutating func compareData() {

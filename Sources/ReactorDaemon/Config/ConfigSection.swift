@@ -34,6 +34,13 @@ struct ConfigSection {
         try self.init(entry.value, key: entry.key, in: document, expected: expected)
     }
 
+    /// Reads a mapping that is an item of a list.
+    init(
+        item node: YAMLNode, key: String, in document: ConfigDocument, expected: String
+    ) throws(ConfigProblem) {
+        try self.init(node, key: key, in: document, expected: expected)
+    }
+
     private init(
         _ node: YAMLNode, key: String, in document: ConfigDocument, expected: String
     ) throws(ConfigProblem) {

@@ -1,5 +1,5 @@
 public import Logging
-import ReactorLoop
+package import ReactorLoop
 public import ReactorServer
 import ReactorWire
 
@@ -14,6 +14,10 @@ public struct DaemonConfig: Equatable, Sendable {
     public var file: String
     /// The socket's path; nil lets ``SocketCandidates`` choose.
     public var socket: String?
+    /// Which users may connect to the socket.
+    package var permissions = SocketPermissions()
+    /// Who may do what; nil lets every user that can connect do everything.
+    package var access: AccessRules?
     /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
     /// The form of a line in the log.
@@ -48,7 +52,7 @@ public struct DaemonConfig: Equatable, Sendable {
     static let spinMax = Duration.milliseconds(10)
     private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
-        "socket", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
+        "socket", "access", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
     ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
@@ -83,6 +87,15 @@ public struct DaemonConfig: Equatable, Sendable {
                 problems.append(error)
             }
         }
+        if permissions.mode & 0o002 != 0, access == nil,
+            let entry = top.entries.first(where: { $0.name == "socket" })
+        {
+            problems.append(
+                ConfigProblem(
+                    "its mode lets every user connect and do everything: add `access:`, or take "
+                        + "the last digit to 0",
+                    key: "socket", at: entry.location))
+        }
         let entry = top.entries.first { $0.name == "reactors" }
         switch source {
         case .inFile where reactors.isEmpty && problems.isEmpty:
@@ -107,7 +120,14 @@ public struct DaemonConfig: Equatable, Sendable {
         let document = top.document
         switch entry.name {
         case "socket":
-            socket = try Self.socket(ConfigScalar(entry, in: document))
+            let read = try ConfigSocket(entry, in: document)
+            (socket, permissions) = (read.path, read.permissions)
+            problems += read.problems
+        case "access":
+            let read = ConfigAccess(
+                try ConfigSection(entry, in: document, expected: "keys such as `rules:`"))
+            access = read.rules
+            problems += read.problems
         case "data":
             let read = ConfigData(
                 try ConfigSection(entry, in: document, expected: "keys such as `durability:`"))
@@ -171,13 +191,6 @@ public struct DaemonConfig: Equatable, Sendable {
                 problems.append(error)
             }
         }
-    }
-
-    private static func socket(_ scalar: ConfigScalar) throws(ConfigProblem) -> String {
-        let path = try scalar.text(
-            expected: "an absolute path, or no `socket:` to let the environment choose")
-        if let refusal = SocketPathError(path) { throw scalar.problem(refusal.description) }
-        return path
     }
 
     private static func level(_ scalar: ConfigScalar) throws(ConfigProblem) -> Logger.Level {

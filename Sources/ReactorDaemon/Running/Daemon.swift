@@ -102,6 +102,7 @@ public final class Daemon {
             throw error
         }
         shell.meter.keepSlow(config.slowLog)
+        if let access = config.access { shell.apply(access, ownerUID: uid) }
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
@@ -184,7 +185,9 @@ public final class Daemon {
         }
         let path = try BoundSocket.choose(config, environment: environment, uid: uid)
         do throws(LoopError) {
-            return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
+            return try BoundSocket(
+                path.path, makesDirectory: path.makesDirectory, permissions: config.permissions,
+                on: loop)
         } catch {
             throw .loop(error)
         }
@@ -300,6 +303,7 @@ extension Daemon {
         var config = config
         Self.fit(&config.limits, keepsHistory: config.data != nil, logger)
         shell.apply(config)
+        if let access = config.access { shell.apply(access, ownerUID: geteuid()) }
         warnings.interval = config.limits.logInterval
         operatorService.setFile(config.metrics)
     }

@@ -18,6 +18,11 @@ extension DaemonConfig {
             row("log", "\(logLevel.rawValue), as \(logFormat.rawValue)"),
             row("loop", loopText),
         ]
+        if permissions != SocketPermissions() { lines.insert(row("mode", permissionsText), at: 2) }
+        if let access {
+            lines.append("access")
+            for (name, value) in access.rows { lines.append("  " + row(name, value, width: 32)) }
+        }
         lines.append("metrics")
         for (name, value) in metrics.rows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("slowLog")
@@ -59,6 +64,12 @@ extension DaemonConfig {
             ("connections of one user", text(limits.connectionsPerUIDMax)),
             ("all connections", text(limits.connectionsMax)),
         ]
+    }
+
+    private var permissionsText: String {
+        let digits = String(permissions.mode, radix: 8)
+        let mode = String(repeating: "0", count: 4 - digits.count) + digits
+        return permissions.gid.map { "\(mode), group \($0)" } ?? mode
     }
 
     private var loopText: String {

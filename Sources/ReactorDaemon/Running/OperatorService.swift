@@ -93,7 +93,10 @@ extension OperatorService {
         case .metrics:
             withText { [unowned self] text in reply(to: inquiry, .success(text.wireBytes())) }
         case .clients, .kick, .slowLog, .activity, .reload:
-            guard Self.mayAdminister(inquiry.peer.uid, owner: geteuid()) else {
+            guard
+                inquiry.isAdministrator
+                    || Self.mayAdminister(inquiry.peer.uid, owner: geteuid())
+            else {
                 // The answers show what other users do.
                 let text = "only uid \(geteuid()), the daemon's own, and root may ask this"
                 return reply(to: inquiry, .failure(Refusal(.forbidden, text)))

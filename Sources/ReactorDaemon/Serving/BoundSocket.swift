@@ -11,14 +11,19 @@ final class BoundSocket {
     private let guards: (directory: RuntimeDirectory, lock: LockFile)?
     private(set) var listener: Listener
     private let loop: EventLoop
+    private let permissions: SocketPermissions
 
     /// Locks and binds `path`.
     ///
     /// *Throws*: ``ReactorLoop/LoopError`` with the reason: the directory is not safe, another
     /// daemon is running, or another file is at the path.
-    init(_ path: String, makesDirectory: Bool, on loop: EventLoop) throws(LoopError) {
+    init(
+        _ path: String, makesDirectory: Bool, permissions: SocketPermissions = SocketPermissions(),
+        on loop: EventLoop
+    ) throws(LoopError) {
         address = try UnixAddress(path)
         self.loop = loop
+        self.permissions = permissions
         let directory =
             makesDirectory
             ? try RuntimeDirectory.openOrMake(at: address.directory)
@@ -26,7 +31,7 @@ final class BoundSocket {
         let lock = try LockFile(for: address, in: directory)
         guards = (directory, lock)
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
-        listener = try Listener(at: address, on: loop)
+        listener = try Listener(at: address, on: loop, permissions: permissions)
     }
 
     /// Adopts a listening socket. `path` is the configured path, if there is one.
@@ -37,6 +42,7 @@ final class BoundSocket {
         adopting socket: InheritedSocket, at path: String?, on loop: EventLoop
     ) throws(LoopError) {
         self.loop = loop
+        permissions = SocketPermissions()
         guards = nil
         listener = try Listener(on: loop, adopting: socket.descriptor)
         guard let address = listener.address else {
@@ -59,7 +65,7 @@ final class BoundSocket {
         }
         let onAccept = listener.onAccept
         try SocketFile.removeStale(at: address, in: directory, holding: lock)
-        let successor = try Listener(at: address, on: loop)
+        let successor = try Listener(at: address, on: loop, permissions: permissions)
         listener.close()
         listener = successor
         successor.onAccept = onAccept

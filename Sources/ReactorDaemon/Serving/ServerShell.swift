@@ -154,6 +154,13 @@ package final class ServerShell {
         for link in former { link.close() }
     }
 
+    /// Applies access rules from now on; `ownerUID` is the daemon's own user.
+    func apply(_ rules: AccessRules, ownerUID: UInt32?) {
+        server.apply(rules, ownerUID: ownerUID) { id in
+            links.value[id.rawValue]?.peerGroups ?? []
+        }
+    }
+
     /// Resumes the journal and makes the server accept actions, by default all.
     func goOn(_ admission: Admission = .all) {
         journal?.resume()
@@ -215,7 +222,9 @@ package final class ServerShell {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
         links.value.insert(link, at: id.rawValue)
-        server.connect(id, Peer(of: link), at: loop.now)
+        var peer = Peer(of: link)
+        if server.hasAccessRules { peer.groups = link.peerGroups }
+        server.connect(id, peer, at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
         link.onEnd = { [unowned self] in
             server.endInput(id)

@@ -73,7 +73,7 @@ enum BatchBody {
                 var pair = try cursor.openArray(in: body)
                 guard try cursor.nextElement(in: body, &pair) else { break }
                 let id = try cursor.unsigned(in: body)
-                if seen.insert(id).inserted, let node = connection.node(UInt32(clamping: id)) {
+                if seen.insert(id).inserted, let node = connection.openNode(UInt32(clamping: id)) {
                     aliases.append(NodeAlias(id: UInt32(clamping: id), node: node.number))
                 }
                 while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }

@@ -184,7 +184,7 @@ extension Dispatcher {
         guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
         var aliases: [NodeAlias] = []
-        if chronicle.keepsHistory, let node = connection.node(header.id) {
+        if chronicle.keepsHistory, let node = connection.openNode(header.id) {
             aliases = [NodeAlias(id: header.id, node: node.number)]
         }
         let result = watching(header.number, of: session) {
@@ -266,9 +266,14 @@ extension Dispatcher {
         if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
             return .failed(.rejected(refusal))
         }
-        guard let node = connection.node(header.id) else {
+        guard let node = connection.openNode(header.id) else {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return .failed(.rejected(rejection))
+        }
+        if let guarded = connection.guarded[header.id],
+            let refusal = refusal(of: header, body, by: guarded)
+        {
+            return .failed(.rejected(refusal))
         }
         nodeCounts.value.add(1, to: node.number)
         let mayWait = mayWait(session)
@@ -291,6 +296,16 @@ extension Dispatcher {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// Why a client may not send an action to a node; nil if it may.
+    private func refusal(
+        of header: FrameHeader, _ body: Span<UInt8>, by guarded: GuardedNode
+    ) -> Rejection? {
+        var cursor = WireCursor()
+        // Without options that can be read, there is no action either.
+        if header.flags.contains(.options) { try? cursor.skip(in: body) }
+        return guarded.refusal(of: body, at: cursor.offset)
     }
 
     private func carryOutBatch(
@@ -330,9 +345,14 @@ extension Dispatcher {
         }
         var items: [Tree.BatchItem] = []
         for (index, part) in parts.enumerated() {
-            guard let id = UInt32(exactly: part.id), let node = connection.node(id) else {
+            guard let id = UInt32(exactly: part.id), let node = connection.openNode(id) else {
                 let text = "node \(part.id) is not open or is gone"
                 throw .rejected(Rejection(.notFound, text).inBatch(at: index))
+            }
+            if let guarded = connection.guarded[id],
+                let refusal = guarded.refusal(of: body, at: part.range.lowerBound)
+            {
+                throw .rejected(refusal.inBatch(at: index))
             }
             items.append(Tree.BatchItem(node: node, range: part.range))
         }
@@ -381,7 +401,14 @@ extension Dispatcher {
         } catch {
             throw .decode(error.inside("options"))
         }
-        if let expected = options.expected { try check(expected, of: node) }
+        if let expected = options.expected {
+            // The node's revision may be that of a node below which is hidden.
+            if let access = connection.access, access.view(of: node) != nil {
+                throw .rejected(
+                    Rejection(Refusal(partial: "a condition on its revision", at: node.path)))
+            }
+            try check(expected, of: node)
+        }
         if options.ack == .durable {
             guard chronicle.keepsHistory else {
                 throw .rejected(

@@ -134,7 +134,8 @@ extension AnswerService {
         _ header: FrameHeader, of connection: Connection
     ) {
         do throws(Refusal) {
-            let name = try source.name(question.form, question.path)
+            let name = try source.name(
+                try source.name(question.form, question.path), for: connection.access)
             answerOrWait(
                 name, try source.locate(name), question.purpose, header, of: connection)
         } catch {
@@ -145,7 +146,7 @@ extension AnswerService {
     /// Answers with the types at a path, whose size does not depend on the state.
     private func answerTypes(at path: String, _ header: FrameHeader, of connection: Connection) {
         do throws(Refusal) {
-            let types = try source.types(at: path).wireBytes()
+            let types = try source.types(at: path, for: connection.access).wireBytes()
             delivery.reply(to: connection) { writer in
                 writer.parts(.answer, number: header.number, body: types.span)
             }
@@ -467,12 +468,18 @@ extension AnswerService {
                 + "their answers"
             return delivery.refuse(header, Refusal(.quota, text), of: connection)
         }
+        do throws(Refusal) {
+            try source.check(ask, for: connection.access)
+        } catch {
+            return delivery.refuse(header, error, of: connection)
+        }
         connection.requests.inquire()
         orders.append(
             .inquire(
                 Inquiry(
                     connection: connection.id, peer: connection.peer, number: header.number,
-                    ask: ask, askedAt: orders.now)))
+                    ask: ask, askedAt: orders.now,
+                    isAdministrator: connection.access?.isAdministrator ?? false)))
     }
 
     /// Sends a connection the shell's answer: CBOR, or a refusal.

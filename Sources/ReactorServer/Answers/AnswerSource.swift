@@ -13,9 +13,29 @@ struct AnswerSource {
         SliceName(form: form, path: try finder.path(path))
     }
 
+    /// The same name for a class of callers, which must be allowed to ask for it.
+    func name(_ name: SliceName, for access: AccessClass?) throws(Refusal) -> SliceName {
+        guard let access else { return name }
+        if name.form == .counters {
+            try checkAdministrator(access)
+            return name
+        }
+        let (node, field) = try finder.find(name.path, for: access, to: name.form.verb)
+        guard let view = access.view(of: node) else { return name }
+        var name = name
+        switch name.form {
+        // The own state of a node that is no collection has nothing of the nodes below it.
+        case .replica where !node.isCollection && field.isEmpty: return name
+        case .replica: throw Refusal(partial: "its checksum", at: name.path)
+        case .selection: throw Refusal(partial: "a selection", at: name.path)
+        case .value, .description, .entries, .counters: name.view = view
+        }
+        return name
+    }
+
     /// The node and the field that a request names.
     func locate(_ name: SliceName) throws(Refusal) -> NodeFinder.Found {
-        let place = try finder.find(name.path)
+        let place = try finder.find(name.path, for: name.view, to: name.form.verb)
         guard !place.field.isEmpty else {
             if case .selection(let selection) = name.form {
                 _ = try BoundSelection(selection, of: place.node)
@@ -29,28 +49,80 @@ struct AnswerSource {
             throw Refusal(
                 .path, "\(name.path) is inside a state: select the children of a collection")
         case .description, .selection:
-            throw finder.missing(name.path.description, place.node, place.field)
+            throw finder.missing(
+                name.path.description, place.node, place.field, isWhole: name.view == nil)
         case .value, .entries, .counters: return place
         }
     }
 
     /// The types at a path of a node.
-    func types(at path: String) throws(Refusal) -> NodeTypes {
-        let (node, field) = try finder.find(path)
+    func types(at path: String, for access: AccessClass? = nil) throws(Refusal) -> NodeTypes {
+        let (node, field) = try finder.find(try finder.path(path), for: access, to: .see)
         if field.isEmpty { return node.mirroredTypes }
-        if node.isCollection { throw finder.missing(path, node, field) }
+        if node.isCollection {
+            let isWhole = access?.view(of: node) == nil
+            throw finder.missing(path, node, field, isWhole: isWhole)
+        }
         throw Refusal(.path, "\(path) is inside a state: ask for the types of \(node.path)")
+    }
+
+    /// Checks that a class of callers may ask a question that the shell answers.
+    func check(_ ask: Question, for access: AccessClass?) throws(Refusal) {
+        guard let access else { return }
+        switch ask {
+        case .past(let path, _), .export(let path, _, _):
+            try checkHistory(of: try finder.path(path), access)
+        // An entry shows a whole transaction, with the changes of other nodes.
+        case .log: try checkHistory(of: .root, access)
+        case .snapshot, .backup, .keepBackup, .reload, .metrics, .clients, .kick, .slowLog,
+            .activity, .stats:
+            try checkAdministrator(access)
+        case .get, .select, .describe, .tree, .limits, .checksum, .types: return
+        }
+    }
+
+    private func checkAdministrator(_ access: AccessClass) throws(Refusal) {
+        if !access.isAdministrator { throw Refusal(forbidding: .admin, at: .root) }
+    }
+
+    private func checkHistory(
+        of path: SlicePath, _ access: AccessClass
+    ) throws(Refusal) {
+        let place = path.components.reduce(access.top) { $0.named($1) }
+        guard place.isSeen else {
+            throw Refusal(.notFound, "no node or field at \(path)")
+        }
+        guard place.rights.verbs.contains(.history) else {
+            throw Refusal(forbidding: .history, at: path)
+        }
+        guard place.covered.isSuperset(of: [.read, .history]), !mayDerive(path, access) else {
+            throw Refusal(partial: "the past", at: path)
+        }
+    }
+
+    /// Whether the value at a path may be derived from states that a class may not read.
+    private func mayDerive(_ path: SlicePath, _ access: AccessClass) -> Bool {
+        let (node, rest) = tree.resolve(path)
+        if node.isDerived { return !access.reads(node) }
+        // Of a child that is gone, the parts are not known.
+        guard node.isCollection, rest.count > 1, let name = rest.first else { return false }
+        return !access.place(of: node).named(name).isWhole
     }
 
     /// Captures what an answer about the tree is encoded from, as of now.
     func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         switch name.form {
-        case .value: return place.node.captureValue(at: place.field)
+        case .value:
+            guard let view = name.view else { return place.node.captureValue(at: place.field) }
+            return place.node.captureValue(at: place.field, showing: view.reads)
         case .selection(let selection): return capture(selection, of: place.node)
         case .replica: return place.node.captureReplica()
-        case .entries: return tree.captureEntries()
+        case .entries:
+            guard let view = name.view else { return tree.captureEntries() }
+            return tree.captureEntries(view.sequence)
         case .description:
-            let (description, names) = (describe(place.node), Array(place.node.children.keys))
+            let children = place.node.children.filter { name.view?.sees($0.value) ?? true }
+            let (description, names) = (describe(place.node, for: name.view), Array(children.keys))
             return SliceCapture { writer in
                 var description = description
                 description.children = names.sorted().map(\.text)
@@ -69,13 +141,24 @@ struct AnswerSource {
     }
 
     /// A node's actions, state and derived values, without the names of its children.
-    private func describe(_ node: AnyNode) -> NodeDescription {
+    private func describe(_ node: AnyNode, for view: AccessClass?) -> NodeDescription {
         NodeDescription(
             path: node.path.description, reactor: node.describedName, doc: node.documentation,
             fingerprint: node.fingerprint, action: node.actionSchema, state: node.stateSchema,
             mutation: node.mutationSchema, reply: node.replySchema, children: [],
-            derived: node.derivedValues.map {
+            derived: node.derivedValues.filter { view?.sees($0) ?? true }.map {
                 DerivedDescription(name: $0.name.text, doc: $0.documentation, value: $0.stateSchema)
             })
+    }
+}
+
+extension SliceName.Form {
+    /// What a caller needs to be allowed to ask for it.
+    fileprivate var verb: AccessVerbs {
+        switch self {
+        case .value, .selection, .replica: .read
+        case .description, .entries: .see
+        case .counters: .admin
+        }
     }
 }

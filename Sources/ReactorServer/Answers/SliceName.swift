@@ -5,6 +5,8 @@ import ReactorWire
 struct SliceName: Hashable {
     var form: Form
     var path: SlicePath
+    /// The class of callers for which hidden nodes are left out; nil for the whole content.
+    var view: AccessClass?
 
     /// The part of the path's content that is encoded.
     enum Form: Hashable {

@@ -11,7 +11,7 @@ import ReactorWire
 /// changed never returns to the connection. ``invariants()`` states the invariants.
 final class Connection {
     let id: ConnectionID
-    let peer: Peer
+    private(set) var peer: Peer
     /// Whether and when the connection was admitted.
     let arrival: Arrival
     /// The stage of the conversation.
@@ -28,13 +28,22 @@ final class Connection {
     let outlet = Cell(Outlet())
     private let openNodes = Cell<[AnyNode?]>([])
     private let followed = Cell<[UInt32: Subscription]>([:])
+    /// The class of callers that the peer belongs to; nil if it may do everything.
+    private(set) var access: AccessClass?
+    /// Open nodes to which the client may not send every action, by its numbers for them. They are
+    /// not in ``nodes``, so that the fast path does not find them.
+    private(set) var guarded: [UInt32: GuardedNode] = [:]
     /// What the client waits for, besides the outcomes of its actions.
     let requests = PendingRequests()
 
-    init(id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0)) {
+    init(
+        id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0),
+        access: AccessClass? = nil
+    ) {
         self.id = id
         self.peer = peer
         self.arrival = arrival
+        self.access = access
     }
 
     /// Whether a connection was admitted.
@@ -80,6 +89,25 @@ final class Connection {
     func node(_ id: UInt32) -> AnyNode? {
         guard Int(id) < openNodes.value.count, let node = openNodes.value[Int(id)], !node.isGone
         else { return nil }
+        return node
+    }
+
+    /// Sets the peer's supplementary groups, and its class for them.
+    func join(_ groups: [UInt32], _ access: (Peer) -> AccessClass?) {
+        peer.groups = groups
+        self.access = access(peer)
+    }
+
+    /// Keeps an open node apart from ``nodes``, or with nil no longer.
+    func guardNode(_ id: UInt32, _ node: GuardedNode?) { guarded[id] = node }
+
+    /// Forgets the nodes that are kept apart.
+    func forgetGuarded() { guarded = [:] }
+
+    /// The open node that the client knows by `id`, whether it may send every action or not.
+    func openNode(_ id: UInt32) -> AnyNode? {
+        if let node = node(id) { return node }
+        guard let node = guarded[id]?.node, !node.isGone else { return nil }
         return node
     }
 

@@ -82,7 +82,9 @@ final class Handshake {
 
     private func giveSession(to connection: Connection, _ hello: Hello) -> Greeting {
         let uid = connection.peer.uid
-        guard let secret = hello.session else {
+        // An unknown user's number stands for different users.
+        let isUnknown = connection.access != nil && uid == AccessRules.Subject.unknownUID
+        guard let secret = hello.session, !isUnknown else {
             welcome(newSession(uid, secret: newSecret()), on: connection, hello, isResumed: false)
             return .welcomed
         }

@@ -26,6 +26,8 @@ final class PeerAdmission {
     private(set) var isDraining = false
     /// True while the process is near its memory ceiling: only the owner is admitted.
     private var isShortOfMemory = false
+    /// What callers may do; nil without rules.
+    private var access: AccessTable?
 
     /// Admits connections within `limits`. `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
@@ -70,11 +72,29 @@ final class PeerAdmission {
         return nil
     }
 
-    /// Counts an admitted connection. It is silent until ``hear(_:)``.
-    func admit(_ id: ConnectionID, _ peer: Peer) {
+    /// Counts an admitted connection; returns the class of its peer. It is silent until ``hear(_:)``.
+    @discardableResult
+    func admit(_ id: ConnectionID, _ peer: Peer) -> AccessClass? {
         admitted.count(1, of: peer.uid)
         silent.value.enter(id, of: peer.uid)
         invariants()
+        return access(of: peer)
+    }
+
+    // MARK: Access
+
+    /// Whether there are rules.
+    var hasRules: Bool { access != nil }
+
+    /// Continues with the rules of a former server.
+    func succeed(_ former: PeerAdmission) { access = former.access }
+
+    /// The class of a peer; nil if it may do everything.
+    func access(of peer: Peer) -> AccessClass? { access?.access(of: peer) }
+
+    /// Gives peers the rights of `rules` from now on; `ownerUID` is the daemon's own user.
+    func apply(_ rules: AccessRules, ownerUID: UInt32?) {
+        access = access?.replaced(by: rules) ?? AccessTable(rules, ownerUID: ownerUID)
     }
 
     /// Records that a connection has sent its hello, or is not read any more.

@@ -27,6 +27,42 @@ struct NodeFinder {
         return (node, field)
     }
 
+    /// The node and the field at a path, for a class of callers that needs `verb` there. To the
+    /// class, a hidden node does not exist.
+    ///
+    /// *Throws*: "no such path" where the class may not see the path, else "forbidden".
+    func find(
+        _ path: SlicePath, for access: AccessClass?, to verb: AccessVerbs
+    ) throws(Refusal) -> Found {
+        guard let access else { return try find(path) }
+        var node = tree.root
+        var place = access.place(ofRoot: node)
+        var rest = path.components[...]
+        while let name = rest.first, let child = node.children[name] {
+            let next = place.child(child)
+            guard next.isSeen else { break }
+            (node, place) = (child, next)
+            rest.removeFirst()
+        }
+        // The rest is inside the state of a node that is no collection, which is one whole.
+        let rights = node.isCollection ? place.rights(below: rest) : place.rights
+        guard rights.verbs.contains(.see), node.allowsOwn(rest) else {
+            throw missing(path.description, node, rest, isWhole: place.isWhole)
+        }
+        guard rights.verbs.isSuperset(of: verb) else { throw Refusal(forbidding: verb, at: path) }
+        return (node, rest)
+    }
+
+    /// The refusal "no such path", with the most similar path that exists. None is named to a
+    /// caller that may not see every sibling.
+    func missing(
+        _ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>, isWhole: Bool
+    ) -> Refusal {
+        var refusal = missing(text, node, field)
+        if !isWhole { refusal.nearest = nil }
+        return refusal
+    }
+
     /// The refusal "no such path", with the most similar path that exists.
     func missing(_ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>) -> Refusal {
         if let key = field.first, let problem = node.keyProblem(key) {

@@ -33,8 +33,10 @@ struct NodeOpenings {
     /// Removes the nodes of an ended connection.
     mutating func leave(_ connection: Connection) {
         guard !positions.isEmpty else { return }
-        for (index, node) in connection.nodes.enumerated() {
-            if let node { remove(Position(connection: connection, index: index), of: node) }
+        for (index, open) in connection.nodes.enumerated() {
+            if let node = open ?? connection.guarded[UInt32(index)]?.node {
+                remove(Position(connection: connection, index: index), of: node)
+            }
         }
     }
 
@@ -42,6 +44,9 @@ struct NodeOpenings {
     mutating func remove(_ node: AnyNode) -> [Position] {
         positions.isEmpty ? [] : positions.removeValue(forKey: node.number) ?? []
     }
+
+    /// Removes one position of a node.
+    mutating func close(_ position: Position, of node: AnyNode) { remove(position, of: node) }
 
     private mutating func remove(_ position: Position, of node: AnyNode) {
         guard let index = positions[node.number]?.firstIndex(of: position) else { return }
@@ -55,7 +60,8 @@ struct NodeOpenings {
             !positions.isEmpty
                 && positions.allSatisfy {
                     $0.index < $0.connection.nodes.count
-                        && $0.connection.nodes[$0.index]?.number == number
+                        && ($0.connection.nodes[$0.index]
+                            ?? $0.connection.guarded[UInt32($0.index)]?.node)?.number == number
                 }
         }
     }

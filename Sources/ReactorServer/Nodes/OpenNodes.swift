@@ -35,11 +35,11 @@ final class OpenNodes {
             return delivery.refuse(header, Refusal(.decode, "open: \(error)"), of: connection)
         }
         do throws(Refusal) {
-            let node = try find(request.path, at: header.id)
+            let node = try find(request.path, at: header.id, for: connection.access)
             put(node, at: Int(header.id), of: connection)
+            let sequence = connection.access.map { $0.sequence(of: node) ?? 0 } ?? node.sequence
             let opened = Opened(
-                reactor: node.describedName, fingerprint: node.fingerprint,
-                sequence: node.sequence)
+                reactor: node.describedName, fingerprint: node.fingerprint, sequence: sequence)
             delivery.reply(to: connection) { writer in
                 let frame = writer.beginFrame(.opened, id: header.id, number: header.number)
                 opened.encode(into: &writer)
@@ -50,12 +50,17 @@ final class OpenNodes {
         }
     }
 
-    private func find(_ path: String, at id: UInt32) throws(Refusal) -> AnyNode {
+    private func find(
+        _ path: String, at id: UInt32, for access: AccessClass?
+    ) throws(Refusal) -> AnyNode {
         guard id < UInt32(countMax) else {
             throw Refusal(.quota, "id \(id) is not below nodesPerConnectionMax \(countMax)")
         }
-        let (node, field) = try finder.find(path)
-        guard field.isEmpty else { throw finder.missing(path, node, field) }
+        let (node, field) = try finder.find(try finder.path(path), for: access, to: .see)
+        guard field.isEmpty else {
+            let isWhole = access.map { $0.view(of: node) == nil } ?? true
+            throw finder.missing(path, node, field, isWhole: isWhole)
+        }
         return node
     }
 
@@ -64,8 +69,41 @@ final class OpenNodes {
         while connection.nodes.count <= index { connection.nodes.append(nil) }
         openings.move(
             NodeOpenings.Position(connection: connection, index: index),
-            from: connection.nodes[index], to: node)
+            from: connection.nodes[index] ?? connection.guarded[UInt32(index)]?.node, to: node)
+        connection.guardNode(UInt32(index), nil)
         connection.nodes[index] = node
+        guardActions(of: node, at: index, of: connection)
+        invariants()
+    }
+
+    /// Takes a node from the fast path if the client may not send it every action.
+    private func guardActions(of node: AnyNode, at index: Int, of connection: Connection) {
+        guard let place = connection.access?.place(of: node) else { return }
+        // The actions of a collection name children, and these may be hidden.
+        let isDivided = node.isCollection && !place.isWhole
+        guard isDivided || !place.rights.verbs.contains(.act) else { return }
+        let rights = isDivided ? AccessRights(.see) : place.rights
+        connection.nodes[index] = nil
+        connection.guardNode(UInt32(index), GuardedNode(node: node, rights: rights))
+    }
+
+    /// Applies the rights that a connection has now to its open nodes: it closes those that the
+    /// client may not see any more.
+    func guardActions(of connection: Connection) {
+        for index in connection.nodes.indices {
+            let id = UInt32(index)
+            guard let node = connection.nodes[index] ?? connection.guarded[id]?.node else {
+                continue
+            }
+            if connection.access?.sees(node) ?? true {
+                put(node, at: index, of: connection)
+            } else {
+                let position = NodeOpenings.Position(connection: connection, index: index)
+                openings.close(position, of: node)
+                connection.nodes[index] = nil
+                connection.guardNode(id, nil)
+            }
+        }
         invariants()
     }
 
@@ -73,6 +111,7 @@ final class OpenNodes {
     func close(_ node: AnyNode) {
         for position in openings.remove(node) {
             position.connection.nodes[position.index] = nil
+            position.connection.guardNode(UInt32(position.index), nil)
         }
         invariants()
     }
@@ -81,6 +120,7 @@ final class OpenNodes {
     func leave(_ connection: Connection) {
         openings.leave(connection)
         connection.nodes.removeAll()
+        connection.forgetGuarded()
         invariants()
     }
 

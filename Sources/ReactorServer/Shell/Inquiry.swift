@@ -14,6 +14,8 @@ package struct Inquiry: Sendable {
     package let ask: Question
     /// When the question arrived, in nanoseconds.
     package var askedAt: UInt64 = 0
+    /// Whether the access rules let the peer administer the daemon, although it is another user.
+    package var isAdministrator = false
 }
 
 extension Inquiry {

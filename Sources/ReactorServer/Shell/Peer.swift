@@ -6,7 +6,8 @@ package struct ConnectionID: Hashable, Sendable {
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The process at the other end of a socket, as the kernel reports it (`SO_PEERCRED`).
+/// The process at the other end of a socket, as the kernel reports it (`SO_PEERCRED`,
+/// `SO_PEERGROUPS`).
 package struct Peer: Equatable, Sendable {
     /// The user.
     package var uid: UInt32
@@ -14,11 +15,14 @@ package struct Peer: Equatable, Sendable {
     package var gid: UInt32
     /// The process.
     package var pid: Int32
+    /// The supplementary groups at the connect; empty where no rule asks for groups.
+    package var groups: [UInt32]
 
     /// Names a peer.
-    package init(uid: UInt32, gid: UInt32, pid: Int32) {
+    package init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
         self.uid = uid
         self.gid = gid
         self.pid = pid
+        self.groups = groups
     }
 }

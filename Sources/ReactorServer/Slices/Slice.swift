@@ -15,6 +15,8 @@ final class Slice {
     let field: ArraySlice<WireKey>
     /// The selection of children that it shows, if it is of one.
     let selection: BoundSelection?
+    /// The class of callers to which it shows what they may read; nil if it shows everything.
+    let view: AccessClass?
     private var selected: SelectedChildren?
     private let followerCell = Cell(ReferenceList<Connection>())
     /// The turn in which the slice was created after changes of its node whose places were not
@@ -55,13 +57,14 @@ final class Slice {
 
     init(
         id: UInt32, node: AnyNode, mode: SubscriptionMode, field: ArraySlice<WireKey>,
-        selection: BoundSelection? = nil
+        selection: BoundSelection? = nil, view: AccessClass? = nil
     ) {
         self.id = id
         self.node = node
         self.mode = mode
         self.field = field
         self.selection = selection
+        self.view = view
     }
 
     /// Checks the invariants, in debug builds.
@@ -70,6 +73,7 @@ final class Slice {
         assert(mode == .value || field.isEmpty, "a replica of a field")
         assert(mode == .value || change == nil, "a replica has a changed value")
         assert(mode == .value || lastValue == nil && lastPatch == nil, "a replica has a value")
+        assert(view == nil || mode == .value && selection == nil, "a view of no value")
         assert(mode == .replica || cachedFresh == nil, "a value is kept for another epoch")
         assert(
             selection == nil || mode == .value && field.isEmpty, "a selection of no collection")
@@ -113,7 +117,7 @@ extension Slice {
         defer { invariants() }
         let isFirst = change == nil
         // A place at or above the slice's field affects the whole value.
-        guard hasPatches || selection != nil, place.count > field.count else {
+        guard hasPatches || selection != nil, view == nil, place.count > field.count else {
             change = .whole
             return isFirst
         }
@@ -194,6 +198,7 @@ extension Slice {
 
     /// Appends the value of the slice.
     func encodeValue(into writer: inout WireWriter) -> WireReach {
+        if let view { return node.encodeValue(at: field, into: &writer, showing: view.reads) }
         guard selection != nil else { return node.encodeValue(at: field, into: &writer) }
         select()
         selected?.encode(of: node, into: &writer)

@@ -12,6 +12,8 @@ struct SliceIndex {
     private var byName: [WireKey: Named] = [:]
     /// The slices of selections of the node's children.
     private(set) var selecting: [Slice] = []
+    /// The slices that show a class of callers what it may read.
+    private var views: [Slice] = []
 
     /// The slices below one name.
     private struct Named {
@@ -23,7 +25,9 @@ struct SliceIndex {
         var isEmpty: Bool { own == nil && byKey.isEmpty }
     }
 
-    var isEmpty: Bool { whole == nil && byName.isEmpty && selecting.isEmpty }
+    var isEmpty: Bool {
+        whole == nil && byName.isEmpty && selecting.isEmpty && views.isEmpty
+    }
 
     /// All slices.
     var all: [Slice] { slices(showing: []) }
@@ -42,7 +46,15 @@ struct SliceIndex {
         selecting.first { $0.selection?.selection == selection }
     }
 
+    /// The slice of exactly `field` for a class of callers.
+    ///
+    /// *Cost*: O(slices for classes).
+    func slice(at field: ArraySlice<WireKey>, for view: AccessClass) -> Slice? {
+        views.first { $0.field == field && $0.view == view }
+    }
+
     mutating func insert(_ slice: Slice) {
+        guard slice.view == nil else { return views.append(slice) }
         guard slice.selection == nil else { return selecting.append(slice) }
         guard let name = slice.field.first else {
             whole = slice
@@ -56,6 +68,7 @@ struct SliceIndex {
     }
 
     mutating func remove(_ slice: Slice) {
+        guard slice.view == nil else { return views.removeAll { $0 === slice } }
         guard slice.selection == nil else { return selecting.removeAll { $0 === slice } }
         guard let name = slice.field.first else {
             whole = nil
@@ -75,6 +88,7 @@ struct SliceIndex {
     func slices(showing place: [WireKey]) -> [Slice] {
         var found: [Slice] = whole.map { [$0] } ?? []
         found += selecting
+        found += views.filter { zip($0.field, place).allSatisfy { $0 == $1 } }
         guard let name = place.first else {
             for named in byName.values { Self.collect(named, into: &found) }
             return found

@@ -63,6 +63,11 @@ final class SliceSharing {
         return slice
     }
 
+    /// The value slice of `field` at `node` for a class of callers from which some of it is hidden.
+    func slice(_ node: AnyNode, _ field: ArraySlice<WireKey>, for view: AccessClass) -> Slice {
+        table.value.slice(node, field, for: view)
+    }
+
     /// The slice of a selection of `node`'s children, for a connection of `uid`; creates it if no
     /// connection follows it.
     ///
@@ -102,6 +107,9 @@ final class SliceSharing {
         guard let slice = table.value[id] else { return }
         table.value.leave(slice, connection)
     }
+
+    /// The slice of an id, if a connection follows it.
+    func slice(_ id: UInt32) -> Slice? { table.value[id] }
 
     /// The slices of a node that was removed.
     func slices(of node: AnyNode) -> [Slice] { table.value.all(of: node.number) }
@@ -147,8 +155,10 @@ extension SliceSharing {
         where subscription.isSnapshotOwed {
             guard room > 0 else { return }
             guard let slice = table.value[id] else { continue }
+            // A shared snapshot has the sequence of the last change, which may be hidden.
+            let isShared = connection.access.map { $0.view(of: slice.node) == nil } ?? true
             let frames = snapshot(
-                of: slice, isFresh: subscription.debt == .freshSnapshot)
+                of: slice, isFresh: subscription.debt == .freshSnapshot, isShared: isShared)
             room -= frames.count
             connection.outlet.value.addChunk(frames, isSnapshot: true)
             connection.subscriptions[id]?.pay()
@@ -164,9 +174,9 @@ extension SliceSharing {
     }
 
     /// The frames of a slice's current state; encoded once per change of its node.
-    private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
+    private func snapshot(of slice: Slice, isFresh: Bool, isShared: Bool) -> [UInt8] {
         let isFresh = isFresh && slice.mode == .replica
-        if let frames = slice.currentFrames(isFresh: isFresh) { return frames }
+        if isShared, let frames = slice.currentFrames(isFresh: isFresh) { return frames }
         orders.stats.snapshotsEncoded &+= 1
         let frames: [UInt8]
         if slice.mode == .value {
@@ -186,7 +196,7 @@ extension SliceSharing {
             }
             frames = writer.bytes
         }
-        cache(frames, of: slice, isFresh: isFresh)
+        if isShared { cache(frames, of: slice, isFresh: isFresh) }
         return frames
     }
 
@@ -203,7 +213,11 @@ extension SliceSharing {
     func shareValues() {
         var changed: [Slice] = []
         for node in tree.turn.touched { collect(changedBy: node, into: &changed) }
-        for slice in changed { share(slice) }
+        for slice in changed where slice.view == nil { share(slice) }
+        // Not in the order of changes, which may be that of changes of hidden nodes.
+        for slice in changed.filter({ $0.view != nil }).sorted(by: { $0.id < $1.id }) {
+            share(slice)
+        }
     }
 
     /// Collects the slices that contain changes of `node`.
@@ -254,7 +268,7 @@ extension SliceSharing {
             let bytes = encodeWhole(slice)
             guard slice.replaceValue(bytes) else { return }
             whole = valueFrames(slice, bytes)
-            cache(whole, of: slice)
+            if slice.view == nil { cache(whole, of: slice) }
         } else {
             slice.forgetValue()
         }
@@ -280,6 +294,7 @@ extension SliceSharing {
     ) -> [(connection: Connection, isPatched: Bool)] {
         var isPatchable = true
         if case .whole = change { isPatchable = false }
+        if slice.view != nil { isPatchable = false }
         var takers: [(connection: Connection, isPatched: Bool)] = []
         for connection in slice.followers {
             guard let subscription = connection.subscriptions[slice.id],

@@ -56,6 +56,20 @@ struct SliceTable {
         return slice
     }
 
+    /// The value slice of `field` at `node` for a class of callers; creates it if no connection
+    /// follows it.
+    mutating func slice(
+        _ node: AnyNode, _ field: ArraySlice<WireKey>, for view: AccessClass
+    ) -> Slice {
+        if let slice = valuesByNode[node.number]?.slice(at: field, for: view) { return slice }
+        let id = valueIDs.next { byID[$0] != nil }
+        let slice = Slice(id: id, node: node, mode: .value, field: field, view: view)
+        byID[slice.id] = slice
+        valuesByNode[node.number, default: SliceIndex()].insert(slice)
+        node.isWatched = true
+        return slice
+    }
+
     /// The slice of a selection of `node`'s children, if a connection follows it.
     func slice(_ node: AnyNode, selecting selection: Selection) -> Slice? {
         valuesByNode[node.number]?.slice(of: selection)

@@ -118,8 +118,9 @@ extension Subscriptions {
         }
         do throws(Refusal) {
             try checkQuota(of: connection)
-            let (node, field) = try finder.find(request.path)
-            try check(request, node, field)
+            let (node, field) = try finder.find(
+                try finder.path(request.path), for: connection.access, to: .read)
+            try check(request, node, field, for: connection.access)
             if parks(request, of: node, header, connection) { return }
             try follow(node, field, request, header, connection)
         } catch {
@@ -130,13 +131,19 @@ extension Subscriptions {
 
     /// Checks that what a request names can be followed in its mode.
     private func check(
-        _ request: Subscribe, _ node: AnyNode, _ field: ArraySlice<WireKey>
+        _ request: Subscribe, _ node: AnyNode, _ field: ArraySlice<WireKey>,
+        for access: AccessClass?
     ) throws(Refusal) {
         guard (request.mode == .selection) == (request.selection != nil) else {
             throw Refusal(.decode, "subscribe: a selection and the mode selection come together")
         }
         guard request.mode == .value || field.isEmpty || !node.isCollection else {
-            throw finder.missing(request.path, node, field)
+            let isWhole = access?.view(of: node) == nil
+            throw finder.missing(request.path, node, field, isWhole: isWhole)
+        }
+        if let access, node.isCollection, request.mode != .value, access.view(of: node) != nil {
+            let question = request.mode == .selection ? "a selection" : "a replica"
+            throw Refusal(partial: question, at: node.path)
         }
         guard request.mode == .value || field.isEmpty else {
             let remedy =
@@ -152,6 +159,9 @@ extension Subscriptions {
         _ connection: Connection
     ) throws(Refusal) -> Slice {
         guard let selection = request.selection else {
+            if request.mode == .value, let view = connection.access?.view(of: node) {
+                return sharing.slice(node, field, for: view)
+            }
             return sharing.slice(node, field, request.mode)
         }
         return try sharing.slice(
@@ -205,7 +215,9 @@ extension Subscriptions {
     ) -> (start: Subscribed.Start, kept: [UInt8]) {
         // The slices of a lagging connection move together, so it gets snapshots of all.
         guard let from = request.from, from.epoch == tree.turn.epoch,
-            from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging
+            from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging,
+            // The last change of the node may be that of a hidden one.
+            connection.access?.view(of: slice.node) == nil
         else { return (.snapshot, []) }
         let node = slice.node
         if node.sequence <= from.sequence, !mayDiffer(request, node, from.sequence) {
@@ -252,6 +264,32 @@ extension Subscriptions {
         invariants()
     }
 
+    /// Ends the subscriptions that a connection would not get with the rights it has now, and
+    /// informs its client.
+    func reassess(_ connection: Connection) {
+        for id in connection.subscriptions.keys.sorted() {
+            guard let slice = sharing.slice(id), !isGranted(slice, to: connection.access) else {
+                continue
+            }
+            unsubscribe(id, of: connection)
+            delivery.reply(to: connection) { writer in
+                writer.header(FrameHeader(kind: .gone, id: id, number: tree.turn.sequence))
+            }
+        }
+    }
+
+    /// Whether a class of callers gets this slice, or a slice with the same content.
+    private func isGranted(_ slice: Slice, to access: AccessClass?) -> Bool {
+        guard let access else { return slice.view == nil }
+        let path = SlicePath(slice.node.path.components + slice.field)
+        guard
+            let (node, _) = try? finder.find(path, for: access, to: .read), node === slice.node
+        else { return false }
+        let isWhole = access.view(of: node) == nil
+        if slice.view != nil { return false }
+        return isWhole || slice.mode == .replica && !node.isCollection
+    }
+
     /// Ends the subscriptions to a removed node, and informs their clients.
     func close(_ node: AnyNode) {
         for slice in sharing.slices(of: node) {
@@ -279,7 +317,7 @@ extension Subscriptions {
     ) -> Bool {
         let upTo = ring.start ?? chronicle.turnStart
         guard chronicle.keepsHistory, request.mode == .replica,
-            connection.outlet.value.state != .lagging,
+            connection.outlet.value.state != .lagging, connection.access?.view(of: node) == nil,
             let from = request.from, from.epoch == tree.turn.epoch,
             from.sequence < node.sequence, node.birthSequence <= from.sequence,
             from.sequence < upTo, hasRoomToPark(for: connection.peer.uid)
@@ -317,7 +355,9 @@ extension Subscriptions {
         guard !connection.isLeaving else { return }
         // The node may have been removed since, and another created.
         do throws(Refusal) {
-            let (node, field) = try finder.find(parked.request.path)
+            let (node, field) = try finder.find(
+                try finder.path(parked.request.path), for: connection.access, to: .read)
+            try check(parked.request, node, field, for: connection.access)
             try follow(
                 node, field, parked.request, parked.header, connection,
                 older: OlderDeltas(frames: frames, upTo: parked.upTo))

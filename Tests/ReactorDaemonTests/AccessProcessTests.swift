@@ -1,0 +1,89 @@
+import Foundation
+import TestPrograms
+import Testing
+
+/// Clients of other users at a real daemon, by the identities that the kernel reports.
+///
+/// Only root can start a process of another user: without root, these tests are skipped.
+@Suite(
+    "Clients of other users", .timeLimit(.minutes(10)),
+    .enabled(if: geteuid() == 0, "the tests do not run as root"))
+struct AccessProcessTests {
+    private static let config = """
+        socket: { mode: "0666" }
+        access:
+          rules:
+            - {path: /visits, to: {uid: 12345}, may: [read, {actions: [increment]}]}
+            - {path: /settings, to: {gid: 4242}, may: use}
+            - {path: /team/lock, to: anyone, may: see}
+        \(DaemonProcess.example)
+        """
+
+    /// Runs `reactorctl` as another user.
+    private func run(
+        _ arguments: String..., of daemon: DaemonProcess, uid: Int, groups: String = ""
+    ) async throws -> (code: Int32, output: String, errors: String) {
+        let groups = groups.isEmpty ? ["--clear-groups"] : ["--groups", groups]
+        let process = try ChildProcess(
+            "/usr/bin/setpriv",
+            ["--reuid", "\(uid)", "--regid", "\(uid)"] + groups + [
+                Built.product("reactorctl"), arguments[0], "--socket", daemon.socketPath,
+            ] + arguments.dropFirst(), in: daemon.directory, name: UUID().uuidString)
+        guard case .exited(let code) = await process.ended() else { return (-1, "", "") }
+        return (code, process.output, process.errors)
+    }
+
+    private func start() async throws -> DaemonProcess {
+        let directory = TestDirectory()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        return try await DaemonProcess.start(config: Self.config, in: directory)
+    }
+
+    @Test("a user reads and changes what the rules grant, and finds nothing else")
+    func user() async throws {
+        let daemon = try await start()
+        let tree = try await run("tree", of: daemon, uid: 12_345)
+        #expect(tree.code == 0, "\(tree.errors)")
+        #expect(tree.output.contains("/visits") && tree.output.contains("/team/lock"))
+        #expect(!tree.output.contains("/settings"))
+        let increment = try await run(
+            "dispatch", "/visits", #"{"increment":{"by":3}}"#, of: daemon, uid: 12_345)
+        #expect(increment.code == 0, "\(increment.errors)")
+        let reset = try await run(
+            "dispatch", "/visits", #"{"reset":{}}"#, of: daemon, uid: 12_345)
+        #expect(reset.code != 0 && reset.errors.contains("do not grant"), "\(reset.errors)")
+        #expect(try await run("get", "/visits/count", of: daemon, uid: 12_345).output == "3\n")
+        let hidden = try await run("get", "/settings", of: daemon, uid: 12_345)
+        let absent = try await run("get", "/nothing", of: daemon, uid: 12_345)
+        #expect(hidden.code == absent.code && hidden.code != 0)
+        #expect(hidden.errors == absent.errors.replacing("/nothing", with: "/settings"))
+        let stats = try await run("stats", of: daemon, uid: 12_345)
+        #expect(stats.code == 77, "\(stats.errors)")
+        #expect(try await run("get", "/team/lock", of: daemon, uid: 12_345).code == 77)
+    }
+
+    @Test("supplementary groups count, a user without rules sees little, and root everything")
+    func groups() async throws {
+        let daemon = try await start()
+        let member = try await run(
+            "dispatch", "/settings", #"{"set":{"key":"a","value":1}}"#, of: daemon, uid: 777,
+            groups: "1,4242")
+        #expect(member.code == 0, "\(member.errors)")
+        let tree = try await run("tree", of: daemon, uid: 777)
+        #expect(tree.output.contains("/team/lock") && !tree.output.contains("/settings"))
+        let unknown = try await run("tree", of: daemon, uid: 65_534, groups: "4242")
+        #expect(unknown.output.contains("/team/lock") && !unknown.output.contains("/settings"))
+        let root = try await Reactorctl(daemon: daemon)("tree")
+        #expect(root.output.contains("/settings") && root.output.contains("/visits"))
+    }
+
+    @Test("the socket has its mode and its group")
+    func file() async throws {
+        let daemon = try await DaemonProcess.start(
+            config: "socket: { mode: \"0660\", group: daemon }\n" + DaemonProcess.example)
+        let attributes = try FileManager.default.attributesOfItem(atPath: daemon.socketPath)
+        #expect(attributes[.posixPermissions] as? Int == 0o660)
+        #expect(attributes[.groupOwnerAccountName] as? String == "daemon")
+    }
+}

@@ -5,13 +5,22 @@ import Glibc
 ///
 /// *Owner*: any thread. *C*: files in `/proc` and `/sys/fs/cgroup`, which never wait for a disk.
 package enum ProcessMemory {
+    /// Bytes in RAM; 0 if the system does not show them.
+    static var residentByteCount: Int { byteCounts.resident }
+
     /// Bytes in RAM that the process does not share with files; 0 if the system does not show them.
     package static var privateByteCount: Int {
+        let (resident, shared) = byteCounts
+        return max(0, resident - shared)
+    }
+
+    private static var byteCounts: (resident: Int, shared: Int) {
         let fields = words(of: "/proc/self/statm")
         guard fields.count > 2, let resident = Int(fields[1]), let shared = Int(fields[2]) else {
-            return 0
+            return (0, 0)
         }
-        return max(0, resident - shared) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        return (resident * page, shared * page)
     }
 
     /// Returns unused memory of the allocator to the system. *Cost*: it visits every free page;

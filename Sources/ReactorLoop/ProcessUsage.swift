@@ -13,11 +13,9 @@ package struct ProcessUsage: Sendable, Equatable {
     /// Number of descriptors that the process may have open.
     package let descriptorCountMax: Int
 
-    /// Reads the figures; one that the system does not show is 0.
+    /// Reads the figures. A figure that the system does not show is 0.
     package init() {
-        let words = (try? FileSystem.bytes(at: "/proc/self/statm", byteCountMax: 256)) ?? []
-        let pages = String(decoding: words, as: UTF8.self).split(separator: " ").dropFirst().first
-        residentBytes = (pages.flatMap { UInt64($0) } ?? 0) &* UInt64(sysconf(Int32(_SC_PAGESIZE)))
+        residentBytes = UInt64(ProcessMemory.residentByteCount)
         var usage = rusage()
         let code = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         processorNanoseconds =

@@ -93,7 +93,7 @@ struct ReloadTests {
             try await control("metrics").output.contains("reactord_config_reload_success 1\n"))
     }
 
-    @Test("P75: a file that is missing, unreadable or cut off anywhere never half applies")
+    @Test("P75: an unreadable file changes nothing, and one that is cut off applies whole or not")
     func unreadable() async throws {
         let (daemon, control) = try await start("limits: { inFlightMax: 50 }\n")
         let path = directory.path("reactord.yaml")
@@ -122,7 +122,7 @@ struct ReloadTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
-    @Test("SIGHUP reads the file again, and a service manager is told")
+    @Test("at SIGHUP the daemon reads the file again, and notifies the service manager")
     func hangUp() async throws {
         let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
         let manager = try #require(NoticeListener(abstract: name))
@@ -163,7 +163,7 @@ struct ReloadTests {
         #expect(client.isAnswered())
         #expect(try await limit("inFlightMax", control) == 1_000)
         let lines = daemon.log.split(separator: "\n").filter { $0.contains("applied the conf") }
-        #expect(!lines.isEmpty && lines.count <= 1_008)
+        #expect(!lines.isEmpty && lines.count < 504, "\(lines.count) readings")
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
     }
 

@@ -49,6 +49,16 @@ public struct DurableTaskKind: Sendable {
         isPrefix ? task.hasPrefix(name) : task == name
     }
 
+    /// The author's mistake in a reactor's kinds; `nil` if there is none. The history has the
+    /// schemas by the kinds' names.
+    static func problem(in kinds: [DurableTaskKind]) -> String? {
+        var names: Set<String> = []
+        return kinds.first { !names.insert($0.name).inserted }.map {
+            "durableTasks has two kinds for the name \($0.name.quoted()): keep one, or rename the tasks "
+                + "of the other"
+        }
+    }
+
     /// The kind of the task of this name; `nil` if it has none.
     static func declared(for task: String, in kinds: [DurableTaskKind]) -> DurableTaskKind? {
         kinds.filter { $0.includes(task) }.max {

@@ -99,7 +99,8 @@ extension HistoryConversions {
         var found: [RecoveryError] = []
         tree.forEachNode { node in
             guard checked.insert(ObjectIdentifier(type(of: node))).inserted else { return }
-            found += node.versionedTypes.problems.map { problem in
+            let kinds = DurableTaskKind.problem(in: node.taskKinds).map { [$0] } ?? []
+            found += (node.versionedTypes.problems + kinds).map { problem in
                 .misversioned(
                     path: node.path.description, reactor: node.describedName, problem: problem)
             }

@@ -1,6 +1,6 @@
 import ReactorServer
 
-/// The differences between the configuration in force and one that was read again.
+/// Compares the configuration in force with a newly read configuration, key by key.
 ///
 ///     let change = ConfigChange(of: running, to: wanted)
 ///     apply(change.config)

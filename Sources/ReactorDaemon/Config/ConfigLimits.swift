@@ -13,12 +13,8 @@ struct ConfigLimits {
     /// A default that exceeds its enclosing limit is lowered to that limit. A written value that
     /// exceeds it is a problem, because the operator expects it to apply.
     init(_ section: ConfigSection) {
-        for entry in section.entries {
-            do throws(ConfigProblem) {
-                try read(entry, of: section)
-            } catch {
-                problems.append(error)
-            }
+        problems = section.problems { (entry) throws(ConfigProblem) in
+            try read(entry, of: section)
         }
         for (inner, outer) in LimitTable.nested { nest(inner, in: outer) }
     }

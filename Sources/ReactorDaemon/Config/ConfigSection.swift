@@ -68,6 +68,17 @@ struct ConfigSection {
             location: document.location(of: pair.keyMark), value: pair.value)
     }
 
+    /// Passes each entry to `read`; returns the problems that it throws.
+    func problems(
+        reading read: (Entry) throws(ConfigProblem) -> Void
+    ) -> [ConfigProblem] {
+        var problems: [ConfigProblem] = []
+        for entry in entries {
+            do throws(ConfigProblem) { try read(entry) } catch { problems.append(error) }
+        }
+        return problems
+    }
+
     /// Creates the problem for an entry with an unknown key.
     func unknown(_ entry: Entry, known: [String]) -> ConfigProblem {
         .unknown("key", entry.name, known: known, key: key, at: entry.location)

@@ -180,16 +180,11 @@ public struct DaemonConfig: Equatable, Sendable {
         _ section: ConfigSection, _ names: [String], problems: inout [ConfigProblem],
         set: (inout DaemonConfig, String, ConfigScalar) throws(ConfigProblem) -> Void
     ) {
-        for entry in section.entries {
+        problems += section.problems { (entry) throws(ConfigProblem) in
             guard names.contains(entry.name) else {
-                problems.append(section.unknown(entry, known: names))
-                continue
+                throw section.unknown(entry, known: names)
             }
-            do throws(ConfigProblem) {
-                try set(&self, entry.name, ConfigScalar(entry, in: section.document))
-            } catch {
-                problems.append(error)
-            }
+            try set(&self, entry.name, ConfigScalar(entry, in: section.document))
         }
     }
 

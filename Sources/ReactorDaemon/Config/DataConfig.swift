@@ -58,12 +58,8 @@ struct ConfigData {
     private static let durationRange = Duration.seconds(1)...Duration.seconds(10 * 366 * 86_400)
 
     init(_ section: ConfigSection) {
-        for entry in section.entries {
-            do throws(ConfigProblem) {
-                try read(entry, of: section)
-            } catch {
-                problems.append(error)
-            }
+        problems = section.problems { (entry) throws(ConfigProblem) in
+            try read(entry, of: section)
         }
     }
 

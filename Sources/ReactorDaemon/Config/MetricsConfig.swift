@@ -37,12 +37,8 @@ struct ConfigMetrics {
     private static let everyRange = Duration.seconds(1)...Duration.seconds(3_600)
 
     init(_ section: ConfigSection) {
-        for entry in section.entries {
-            do throws(ConfigProblem) {
-                try read(entry, of: section)
-            } catch {
-                problems.append(error)
-            }
+        problems = section.problems { (entry) throws(ConfigProblem) in
+            try read(entry, of: section)
         }
     }
 

@@ -39,12 +39,8 @@ struct ConfigSlowLog {
     private static let range = Duration.zero...Duration.seconds(3_600)
 
     init(_ section: ConfigSection) {
-        for entry in section.entries {
-            do throws(ConfigProblem) {
-                try read(entry, of: section)
-            } catch {
-                problems.append(error)
-            }
+        problems = section.problems { (entry) throws(ConfigProblem) in
+            try read(entry, of: section)
         }
     }
 

@@ -1,8 +1,8 @@
 import ReactorBytes
 import ReactorLoop
 
-/// Answers HTTP requests at a Unix socket of its own, so that a program that collects metrics needs
-/// no client of the daemon.
+/// Answers HTTP requests at a second Unix socket, so that a program that collects metrics needs no
+/// client of the daemon.
 ///
 /// *Place*: on the daemon's loop, beside the clients. It has few connections, each with one short
 /// request and a deadline, so it cannot delay them. *Owner*: the loop's thread. *Shape*: an open

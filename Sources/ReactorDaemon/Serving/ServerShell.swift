@@ -320,10 +320,11 @@ extension ServerShell {
         guard ceiling.byteCountMax > 0 else { return }
         let former = ceiling.pressure
         let pressure = ceiling.measure(received: server.receivedByteCount, at: now)
-        if pressure != .none || former != .none { server.relieve(pressure, at: now) }
-        guard pressure != former else { return }
-        onEvent(.complaint(ceiling.summary, leftOut: 0))
+        guard pressure != .none || former != .none else { return }
+        server.relieve(pressure, at: now)
+        // The reason for which a connection is closed leaves in a turn.
         loop.turnAgain()
+        if pressure != former { onEvent(.complaint(ceiling.summary, leftOut: 0)) }
     }
 
     private func carryOut(_ output: consuming ServerOutput, of server: Server) {

@@ -27,8 +27,8 @@ final class Dispatcher {
     private let nodeCounts = Cell(NodeCounts())
     /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
-    /// Whether only actions that make states smaller are carried out, because the process has
-    /// reached its memory ceiling.
+    /// True while the process is at its memory ceiling: the dispatcher runs only actions that make
+    /// states smaller.
     private var isMemoryFull = false
 
     /// Marks actions in `watch`.
@@ -60,10 +60,10 @@ final class Dispatcher {
             actionCount: orders.stats.actions, spanCount: nodeCounts.value.spanCount)
     }
 
-    /// Whether every action is carried out, also one that makes states larger.
+    /// Whether the dispatcher runs every action, including those that make states larger.
     private var admitsAll: Bool { chronicle.admission == .all && !isMemoryFull }
 
-    /// Carries out only actions that make states smaller while `isMemoryFull` is true.
+    /// Runs only actions that make states smaller while `isMemoryFull` is true.
     func refuseGrowth(while isMemoryFull: Bool) { self.isMemoryFull = isMemoryFull }
 
     /// The path of the node of the last action; nil if there is none, or it is gone.

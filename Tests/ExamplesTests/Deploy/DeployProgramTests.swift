@@ -4,6 +4,12 @@ import Testing
 
 @Suite("deploy and deploy-daemon as processes", .timeLimit(.minutes(10)))
 struct DeployProgramTests {
+    /// A script that ends once there is a file, or the test's directory is gone: a killed worker
+    /// leaves its script behind.
+    private static func wait(for file: String) -> String {
+        "while [ ! -e \(file) -a -e $(dirname \(file)) ]; do sleep 0.01; done"
+    }
+
     @Test("a run is built by a worker, deployed by the daemon, and announced")
     func life() async throws {
         let directory = TestDirectory()
@@ -34,7 +40,7 @@ struct DeployProgramTests {
         try await succeed(deploy("add", "web"))
         let gate = directory.path("gate")
         try await succeed(
-            deploy("set", "web", "--script", "until [ -e \(gate) ]; do sleep 0.01; done"))
+            deploy("set", "web", "--script", Self.wait(for: gate)))
         let dashboard = try deploy.start(["dashboard", "web"], name: "dashboard")
         #expect(await dashboard.says("0 of 2 running, 0 waiting, 0 of 0 workers idle\n"))
         let ann = try deploy.start(["work", "--name", "ann"], name: "ann")
@@ -63,7 +69,7 @@ struct DeployProgramTests {
         try await succeed(
             deploy(
                 "set", "web", "--nightly", "02:30", "--script",
-                "until [ -e \(gate) ]; do sleep 0.01; done"))
+                Self.wait(for: gate)))
         let ann = try deploy.start(["work", "--name", "ann"], name: "ann")
         let bob = try deploy.start(["work", "--name", "bob"], name: "bob")
         try await succeed(deploy("build", "web"))

@@ -161,4 +161,30 @@ struct TaskPayloadTests {
             "\(error)".hasPrefix("/: the payload of the durable task \"visit ")
         }
     }
+
+    @Test("two kinds of one name are a mistake, which a start names")
+    func twice() throws {
+        #expect {
+            try Past.recovery(Twice(), Past())
+        } throws: { error in
+            "\(error)".hasPrefix(
+                "/: the types of Twice: durableTasks has two kinds for the name \"a\"")
+        }
+    }
+}
+
+private struct Twice: Reactor {
+    @WireCodable
+    enum Action: Sendable { case none }
+
+    @WireCodable
+    struct State: Equatable, Sendable {}
+
+    static var durableTasks: [DurableTaskKind] {
+        [DurableTaskKind("a", Int.self), DurableTaskKind(startingWith: "a", String.self)]
+    }
+
+    var initialState: State { State() }
+
+    func reduce(state: inout State, mutation: Action) {}
 }

@@ -29,7 +29,8 @@ struct ConfigSectionTests {
             (
                 "extras: 1\n",
                 "r.yaml:1:1: unknown key \"extras\", "
-                    + "expected one of socket, data, log, metrics, slowLog, limits, loop, reactors"
+                    + "expected one of socket, access, data, log, metrics, slowLog, limits, loop, "
+                    + "reactors"
             ),
         ])
     func unknownKey(yaml: String, message: String) {

@@ -1,3 +1,4 @@
+import ReactorLoop
 import ReactorServer
 
 /// Compares the configuration in force with a newly read configuration, key by key.

@@ -25,6 +25,13 @@ struct ActivationTests {
         if made.fileno() != 3:
             os.dup2(made.fileno(), 3)
         os.set_inheritable(3, True)
+        if count == "2":
+            admin = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            admin.bind(path + ".admin")
+            admin.listen(16)
+            if admin.fileno() != 4:
+                os.dup2(admin.fileno(), 4)
+            os.set_inheritable(4, True)
         os.environ["LISTEN_PID"] = str(os.getpid() if kind != "foreign" else 1)
         os.environ["LISTEN_FDS"] = count
         os.environ["LISTEN_FDNAMES"] = names
@@ -65,6 +72,17 @@ struct ActivationTests {
         directory.read("metrics").split(separator: "\n")
             .first { $0.hasPrefix("reactord_loop_lag_seconds_count ") }
             .flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+    }
+
+    @Test("a second inherited socket is that for administrators")
+    func adoptsBoth() async throws {
+        let daemon = try start(count: "2", names: "reactord:reactord-admin")
+        let client = await client()
+        #expect(client?.isAnswered() == true, "\(daemon.errors)")
+        #expect(RawSocket.welcomed(at: path + ".admin")?.isAnswered() == true)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0), "\(daemon.errors)")
+        #expect(FileManager.default.fileExists(atPath: path + ".admin"))
     }
 
     @Test("a removed socket file is not bound again: the service manager owns it")
@@ -140,9 +158,9 @@ struct ActivationTests {
 
     @Test("P80: another number, name or path than expected is refused with 69 and the reason")
     func mismatch() async throws {
-        let count = try start(count: "2", names: "reactord:admin", name: "count")
+        let count = try start(count: "3", names: "reactord:reactord-admin:x", name: "count")
         #expect(await count.ended() == .exited(69))
-        #expect(count.errors.contains("LISTEN_FDS is \"2\", expected 1"))
+        #expect(count.errors.contains("LISTEN_FDS is \"3\", expected 1 or 2"))
         try FileManager.default.removeItem(atPath: path)
         let named = try start(names: "other", name: "named")
         #expect(await named.ended() == .exited(69))

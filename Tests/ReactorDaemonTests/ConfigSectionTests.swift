@@ -29,7 +29,7 @@ struct ConfigSectionTests {
             (
                 "extras: 1\n",
                 "r.yaml:1:1: unknown key \"extras\", "
-                    + "expected one of socket, access, data, log, metrics, slowLog, limits, loop, "
+                    + "expected one of socket, admin, access, data, log, metrics, slowLog, limits, loop, "
                     + "reactors"
             ),
         ])

@@ -18,6 +18,21 @@ struct ConfigSocketTests {
         #expect(mode.socket == nil && mode.permissions.mode == 0o660)
     }
 
+    @Test("the socket for administrators has another path than that for all clients")
+    func admin() throws {
+        let config = try DaemonConfig(
+            yaml: "admin: { socket: /run/a }\n" + oneReactor, file: "r.yaml")
+        #expect(config.adminSocket == "/run/a")
+        for (text, hint) in [
+            ("socket: /run/a\nadmin: { socket: /run/a }\n", "give one of them another path"),
+            ("admin: { socket: run/a }\n", "is relative"),
+            ("admin: { sokcet: /run/a }\n", "did you mean socket?"),
+        ] {
+            let lines = refusals(text + oneReactor)
+            #expect(lines.count == 1 && lines[0].contains(hint), "\(lines)")
+        }
+    }
+
     @Test(
         "an invalid value is refused, with the expected value or the nearest name",
         arguments: [

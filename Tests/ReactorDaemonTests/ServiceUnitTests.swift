@@ -7,7 +7,7 @@ import Testing
 struct ServiceUnitTests {
     private static let analyze = "/usr/bin/systemd-analyze"
     private static let units = [
-        "reactord.service", "reactord.socket", "reactord-backup.service",
+        "reactord.service", "reactord.socket", "reactord-admin.socket", "reactord-backup.service",
         "reactord-backup.timer",
     ]
     private let directory = TestDirectory()

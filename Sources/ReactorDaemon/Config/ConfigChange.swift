@@ -24,6 +24,7 @@ struct ConfigChange {
         keep("socket.path", \.socket)
         keep("socket.mode", \.permissions.mode)
         keep("socket.group", \.permissions.gid)
+        keep("admin.socket", \.adminSocket)
         compareAccess()
         compareData()
         take("log.level", \.logLevel)

@@ -17,7 +17,7 @@ struct ConfigSocket {
     /// *Throws*: if the value is neither a path nor a section.
     init(_ entry: ConfigSection.Entry, in document: ConfigDocument) throws(ConfigProblem) {
         guard entry.value.isMapping else {
-            path = try Self.path(ConfigScalar(entry, in: document))
+            path = try Self.path(ConfigScalar(entry, in: document), expected: Self.pathExpectation)
             return
         }
         let section = try ConfigSection(entry, in: document, expected: "keys such as `path:`")
@@ -35,7 +35,7 @@ struct ConfigSocket {
     ) throws(ConfigProblem) {
         let scalar = ConfigScalar(entry, in: section.document)
         switch entry.name {
-        case "path": path = try Self.path(scalar)
+        case "path": path = try Self.path(scalar, expected: Self.pathExpectation)
         case "mode": permissions.mode = try Self.mode(scalar)
         case "group":
             let name = try scalar.text(expected: "the name of a group")
@@ -48,8 +48,11 @@ struct ConfigSocket {
         }
     }
 
-    private static func path(_ scalar: ConfigScalar) throws(ConfigProblem) -> String {
-        let path = try scalar.text(expected: pathExpectation)
+    /// The path of a socket.
+    static func path(
+        _ scalar: ConfigScalar, expected expectation: String
+    ) throws(ConfigProblem) -> String {
+        let path = try scalar.text(expected: expectation)
         if let refusal = SocketPathError(path) { throw scalar.problem(refusal.description) }
         return path
     }

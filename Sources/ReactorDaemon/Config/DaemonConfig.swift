@@ -16,6 +16,8 @@ public struct DaemonConfig: Equatable, Sendable {
     public var socket: String?
     /// Which users may connect to the socket.
     package var permissions = SocketPermissions()
+    /// The path of the socket for administrators; nil opens none.
+    package var adminSocket: String?
     /// Who may do what; nil lets every user that can connect do everything.
     package var access: AccessRules?
     /// The lowest level that is logged.
@@ -52,7 +54,8 @@ public struct DaemonConfig: Equatable, Sendable {
     static let spinMax = Duration.milliseconds(10)
     private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
-        "socket", "access", "data", "log", "metrics", "slowLog", "limits", "loop", "reactors",
+        "socket", "admin", "access", "data", "log", "metrics", "slowLog", "limits", "loop",
+        "reactors",
     ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
@@ -96,6 +99,14 @@ public struct DaemonConfig: Equatable, Sendable {
                         + "the last digit to 0",
                     key: "socket", at: entry.location))
         }
+        if let admin = adminSocket, admin == socket,
+            let entry = top.entries.first(where: { $0.name == "admin" })
+        {
+            problems.append(
+                ConfigProblem(
+                    "its socket is that of `socket:` too: give one of them another path",
+                    key: "admin", at: entry.location))
+        }
         let entry = top.entries.first { $0.name == "reactors" }
         switch source {
         case .inFile where reactors.isEmpty && problems.isEmpty:
@@ -123,6 +134,13 @@ public struct DaemonConfig: Equatable, Sendable {
             let read = try ConfigSocket(entry, in: document)
             (socket, permissions) = (read.path, read.permissions)
             problems += read.problems
+        case "admin":
+            let section = try ConfigSection(entry, in: document, expected: "`socket:`")
+            read(section, ["socket"], problems: &problems) {
+                (config, _, scalar) throws(ConfigProblem) in
+                config.adminSocket = try ConfigSocket.path(
+                    scalar, expected: "an absolute path, or no `admin:` to have no such socket")
+            }
         case "access":
             let read = ConfigAccess(
                 try ConfigSection(entry, in: document, expected: "keys such as `rules:`"))

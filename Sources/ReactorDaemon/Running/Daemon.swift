@@ -15,7 +15,7 @@ public final class Daemon {
     private let loop: EventLoop
     private let shell: ServerShell
     private var server: Server { shell.server }
-    private let boundSocket: BoundSocket
+    private let sockets: DaemonSockets
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
@@ -30,7 +30,7 @@ public final class Daemon {
     private let operatorService: OperatorService
 
     /// The socket's path.
-    public var socketPath: String { boundSocket.address.path }
+    public var socketPath: String { sockets.main.address.path }
 
     /// Opens the socket and mounts `root`; clients are served from ``run()`` on. `name` is the
     /// daemon's name in its answer to HELLO. `whenOpen` is called once the reactors have started,
@@ -66,7 +66,7 @@ public final class Daemon {
             throw .loop(error)
         }
         do throws(DaemonError) {
-            boundSocket = try Self.open(config, environment, uid, on: loop)
+            sockets = try DaemonSockets(config, environment, uid, on: loop)
         } catch {
             loop.close()
             throw error
@@ -75,7 +75,7 @@ public final class Daemon {
             operatorService = try OperatorService(
                 config.metrics, logger, on: loop, droppedLogLines: droppedLogLines)
         } catch {
-            boundSocket.close()
+            sockets.close()
             loop.close()
             throw .loop(error)
         }
@@ -97,7 +97,7 @@ public final class Daemon {
             }
         } catch {
             operatorService.close()
-            boundSocket.close()
+            sockets.close()
             loop.close()
             throw error
         }
@@ -124,7 +124,7 @@ public final class Daemon {
         shell.onEvent = { _ in }
         shell.onTurnEnd = nil
         operatorService.close()
-        boundSocket.close()
+        sockets.close()
         shell.close(skipsSnapshot: true)
         loop.close()
     }
@@ -149,8 +149,8 @@ public final class Daemon {
     private static let tickDelayMax: UInt64 = 1_500_000_000
     /// Nanoseconds between two ticks.
     private static let tickInterval: UInt64 = 1_000_000_000
-    // Descriptors for files, signals and the loop.
-    private static let ownDescriptors = 64
+    // Descriptors for files, signals, the loop and administrators.
+    private static let ownDescriptors = 80
 
     /// Chooses the memory ceiling if it is automatic. Raises the descriptor limit for the allowed
     /// connections, or lowers `connectionsMax` to fit it.
@@ -172,27 +172,6 @@ public final class Daemon {
         limits.connectionsPerUIDMax = min(limits.connectionsPerUIDMax, room)
     }
 
-    private static func open(
-        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
-        on loop: EventLoop
-    ) throws(DaemonError) -> BoundSocket {
-        do throws(LoopError) {
-            if let socket = try InheritedSocket(environment, of: config.name) {
-                return try BoundSocket(adopting: socket, at: config.socket, on: loop)
-            }
-        } catch {
-            throw .loop(error)
-        }
-        let path = try BoundSocket.choose(config, environment: environment, uid: uid)
-        do throws(LoopError) {
-            return try BoundSocket(
-                path.path, makesDirectory: path.makesDirectory, permissions: config.permissions,
-                on: loop)
-        } catch {
-            throw .loop(error)
-        }
-    }
-
     /// Serves until a signal ends the daemon, after a drain in which clients receive their
     /// outcomes.
     ///
@@ -204,13 +183,13 @@ public final class Daemon {
         do throws(LoopError) {
             try prepare()
         } catch {
-            boundSocket.close()
+            sockets.close()
             throw .loop(error)
         }
         supervisor?.notify("READY=1")
         logger.notice(
             "ready",
-            metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(getpid())"])
+            metadata: sockets.metadata)
         loop.run()
         watchdog?.close()
         operatorService.close()
@@ -218,7 +197,7 @@ public final class Daemon {
         loop.onTurnEnd = nil
         loop.onJobs = nil
         if let failure = ending.failure {
-            boundSocket.close()
+            sockets.close()
             shell.cut()
             throw failure
         }
@@ -236,7 +215,6 @@ public final class Daemon {
         shell.keeper?.onFull = { [unowned self] in becomeReadOnly($0) }
         shell.keeper?.onBroken = { [unowned self] in end(with: .diskFailed($0)) }
         shell.onEvent = { [unowned self] in log($0) }
-        boundSocket.listener.onAccept = { [shell] in shell.accept($0) }
         try signals.listen(on: loop) { [unowned self] signal in
             if signal == .hangUp { reloader.hangUp() } else { terminate(signal) }
         }
@@ -248,8 +226,8 @@ public final class Daemon {
         if let watchdog { shell.meter.report(to: watchdog.position) }
         let marks = shell.keeper?.marks
         try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
-        operatorService.begin(shell, boundSocket, reloader)
-        boundSocket.listener.resumeAccepting()
+        operatorService.begin(shell, sockets, reloader)
+        sockets.begin(shell)
         shell.begin()
     }
 
@@ -259,7 +237,7 @@ public final class Daemon {
         shell.tick(isLate: delay > Self.tickDelayMax)
         lastTick = loop.now
         resumeIfThereIsRoom()
-        warnings.parked(boundSocket.listener.parkCount, at: loop.now)
+        warnings.parked(sockets.parkCount, at: loop.now)
         warnings.shortened(shell.jobs, at: loop.now)
         keepSocket()
     }
@@ -276,16 +254,14 @@ extension Daemon {
     /// Binds the socket again if its file was removed.
     private func keepSocket() {
         guard !server.isDraining else { return }
-        do throws(LoopError) {
-            guard try boundSocket.rebindIfLost() else { return }
-            logSocket(.warning, "the socket's file was removed, bound it again")
-        } catch {
-            logSocket(.error, "the socket's file was removed and cannot be bound again: \(error)")
+        sockets.rebindLost { path, error in
+            let cause = error.map { "cannot be bound again: \($0)" }
+            warnings.socket(
+                error == nil ? .warning : .error,
+                "the socket's file was removed"
+                    + (cause.map { " and \($0)" } ?? ", bound it again"),
+                path: path, at: loop.now)
         }
-    }
-
-    private func logSocket(_ level: Logger.Level, _ text: String) {
-        warnings.socket(level, text, path: boundSocket.address.path, at: loop.now)
     }
 }
 
@@ -403,7 +379,7 @@ extension Daemon {
         supervisor?.notify("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
         reloader.close()
-        boundSocket.close()
+        sockets.close()
         server.drain()
         shell.onTurnEnd = { [unowned self] in
             if shell.isAlone { finish() }

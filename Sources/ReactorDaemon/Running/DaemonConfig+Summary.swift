@@ -19,6 +19,7 @@ extension DaemonConfig {
             row("loop", loopText),
         ]
         if permissions != SocketPermissions() { lines.insert(row("mode", permissionsText), at: 2) }
+        if let adminSocket { lines.append(row("admin", ConfigProblem.escaped(adminSocket))) }
         if let access {
             lines.append("access")
             for (name, value) in access.rows { lines.append("  " + row(name, value, width: 32)) }

@@ -19,7 +19,7 @@ final class OperatorService {
     private let endpoint: MetricsEndpoint?
     /// Returns the number of lines that the log has dropped.
     private let droppedLogLines: @Sendable () -> UInt64
-    private var daemon: (shell: ServerShell, socket: BoundSocket, reloader: ConfigReloader)?
+    private var daemon: (shell: ServerShell, sockets: DaemonSockets, reloader: ConfigReloader)?
     private var startSeconds = 0.0
     /// Requests whose text is being written, and those that came later.
     private var texts = RequestQueue<(String) -> Void>()
@@ -46,8 +46,8 @@ final class OperatorService {
     }
 
     /// Begins to answer questions, those of clients of `shell` and those at the metrics' socket.
-    func begin(_ shell: ServerShell, _ socket: BoundSocket, _ reloader: ConfigReloader) {
-        daemon = (shell, socket, reloader)
+    func begin(_ shell: ServerShell, _ sockets: DaemonSockets, _ reloader: ConfigReloader) {
+        daemon = (shell, sockets, reloader)
         startSeconds = Double(WallClock.milliseconds()) / 1_000
         let handle = loop.handle
         target.withLock { $0 = Confined(self) { handle.isOnLoop } }
@@ -77,12 +77,12 @@ final class OperatorService {
 
     /// The figures now.
     private func report() -> MetricsReport? {
-        guard let (shell, socket, reloader) = daemon else { return nil }
+        guard let (shell, sockets, reloader) = daemon else { return nil }
         return MetricsReport(
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
             history: shell.historyFigures, slow: shell.meter.slowLog.counts,
-            parkCount: socket.listener.parkCount, reload: reloader.status)
+            parkCount: sockets.parkCount, reload: reloader.status)
     }
 }
 

@@ -39,12 +39,12 @@ final class BoundSocket {
     /// *Throws*: ``ReactorLoop/LoopError`` if it is not a listening Unix stream socket with a path,
     /// or has another path.
     init(
-        adopting socket: InheritedSocket, at path: String?, on loop: EventLoop
+        adopting descriptor: Int32, at path: String?, on loop: EventLoop
     ) throws(LoopError) {
         self.loop = loop
         permissions = SocketPermissions()
         guards = nil
-        listener = try Listener(on: loop, adopting: socket.descriptor)
+        listener = try Listener(on: loop, adopting: descriptor)
         guard let address = listener.address else {
             listener.close()
             throw .unfitActivation(reason: "the socket has no path: set ListenStream= to one")

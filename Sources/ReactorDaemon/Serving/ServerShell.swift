@@ -218,11 +218,12 @@ package final class ServerShell {
     }
 
     /// Serves a connection that a listener accepted.
-    package func accept(_ link: Connection) {
+    package func accept(_ link: Connection, isAtAdminSocket: Bool = false) {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
         links.value.insert(link, at: id.rawValue)
         var peer = Peer(of: link)
+        peer.isAtAdminSocket = isAtAdminSocket
         if server.hasAccessRules { peer.groups = link.peerGroups }
         server.connect(id, peer, at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }

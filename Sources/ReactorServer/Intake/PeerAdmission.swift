@@ -11,8 +11,10 @@ import ReactorWire
 /// *Place*: the server asks it before it admits a connection. *Shape*: every silent connection is
 /// an admitted one.
 final class PeerAdmission {
-    /// Admitted connections that are open.
+    /// Admitted connections that are open, without those at the administrators' socket.
     private var admitted = UserCounts()
+    /// Open connections at the administrators' socket.
+    private var adminCount = 0
     private let silent: Cell<SilentPool>
     /// The daemon's own user.
     private let ownerUID: UInt32?
@@ -28,6 +30,9 @@ final class PeerAdmission {
     private var isShortOfMemory = false
     /// What callers may do; nil without rules.
     private var access: AccessTable?
+
+    /// Maximum number of connections at the administrators' socket, beyond `connectionsMax`.
+    static let adminConnectionsMax = 16
 
     /// Admits connections within `limits`. `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
@@ -55,6 +60,7 @@ final class PeerAdmission {
     /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.
     func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String, RefusalReason)? {
         if isDraining { return (.draining, "the daemon is shutting down", .draining) }
+        if peer.isAtAdminSocket { return reasonToTurnAwayAdmin() }
         if isShortOfMemory, peer.uid != ownerUID {
             let text = "the daemon is near its memory ceiling, memoryMax: try again later"
             return (.busy, text, .memoryMax)
@@ -72,11 +78,22 @@ final class PeerAdmission {
         return nil
     }
 
-    /// Counts an admitted connection; returns the class of its peer. It is silent until ``hear(_:)``.
+    private func reasonToTurnAwayAdmin() -> (FaultCode, String, RefusalReason)? {
+        guard adminCount >= Self.adminConnectionsMax else { return nil }
+        let text = "the socket for administrators has \(adminCount) connections: close one of them"
+        return (.busy, text, .connectionsMax)
+    }
+
+    /// Counts an admitted connection; returns the class of its peer. It is silent until
+    /// ``hear(_:)``, except at the administrators' socket, which strangers cannot crowd.
     @discardableResult
     func admit(_ id: ConnectionID, _ peer: Peer) -> AccessClass? {
-        admitted.count(1, of: peer.uid)
-        silent.value.enter(id, of: peer.uid)
+        if peer.isAtAdminSocket {
+            adminCount += 1
+        } else {
+            admitted.count(1, of: peer.uid)
+            silent.value.enter(id, of: peer.uid)
+        }
         invariants()
         return access(of: peer)
     }
@@ -105,7 +122,13 @@ final class PeerAdmission {
     /// Records that a connection's socket is closed. The connection may have been refused.
     func leave(_ connection: Connection) {
         hear(connection)
-        if connection.isAdmitted { admitted.count(-1, of: connection.peer.uid) }
+        if connection.isAdmitted {
+            if connection.peer.isAtAdminSocket {
+                adminCount -= 1
+            } else {
+                admitted.count(-1, of: connection.peer.uid)
+            }
+        }
         invariants()
     }
 
@@ -130,7 +153,7 @@ final class PeerAdmission {
     }
 
     /// Number of admitted connections that are open.
-    var admittedCount: Int { admitted.total }
+    var admittedCount: Int { admitted.total + adminCount }
 
     /// Number of connections without a hello.
     var silentCount: Int { silent.value.count }

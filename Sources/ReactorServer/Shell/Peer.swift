@@ -17,12 +17,18 @@ package struct Peer: Equatable, Sendable {
     package var pid: Int32
     /// The supplementary groups at the connect; empty where no rule asks for groups.
     package var groups: [UInt32]
+    /// Whether the process has connected to the administrators' socket.
+    package var isAtAdminSocket: Bool
 
     /// Names a peer.
-    package init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
+    package init(
+        uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = [],
+        isAtAdminSocket: Bool = false
+    ) {
         self.uid = uid
         self.gid = gid
         self.pid = pid
         self.groups = groups
+        self.isAtAdminSocket = isAtAdminSocket
     }
 }

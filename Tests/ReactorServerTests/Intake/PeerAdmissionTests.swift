@@ -55,6 +55,24 @@ struct PeerAdmissionTests {
         #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)
     }
 
+    @Test("administrators at their socket have connections of their own, in full and short times")
+    func administrators() {
+        let admission = admission(ownerUID: 1) { $0.connectionsMax = 1 }
+        let admin = Peer(uid: 1, gid: 1, pid: 1, isAtAdminSocket: true)
+        #expect(connect(1, 5, admission).isAdmitted && !connect(2, 1, admission).isAdmitted)
+        admission.refuseOthers(while: true)
+        let connections = (0..<PeerAdmission.adminConnectionsMax).map { number in
+            #expect(admission.reasonToTurnAway(admin) == nil)
+            let id = ConnectionID(UInt64(number) + 10)
+            admission.admit(id, admin)
+            return Connection(id: id, peer: admin, .admitted(at: 0, turn: 0))
+        }
+        #expect(admission.reasonToTurnAway(admin)?.0 == .busy)
+        #expect(admission.admittedCount == 17 && admission.silentCount == 1)
+        admission.leave(connections[0])
+        #expect(admission.reasonToTurnAway(admin) == nil && admission.admittedCount == 16)
+    }
+
     @Test("a connection is silent until its first frame, and a drained server admits no client")
     func silence() {
         let admission = admission { $0.handshakesMax = 1 }

@@ -20,7 +20,7 @@ extension Connection {
     ///
     /// Returns the number of bytes written at once; if that is not all, ``onWritten`` is called at
     /// the end. After ``shutdown()``, ``finish()`` or ``close()``, it writes nothing. A broken
-    /// connection closes itself.
+    /// connection writes nothing more, and closes itself once the peer's last bytes are read.
     ///
     /// *Cost*: one system call for up to 1,024 slices; allocates only for waiting slices.
     /// *C*: `uv_try_write`, `uv_write`.
@@ -117,7 +117,7 @@ extension Connection {
         if result >= 0 { return Int(result) }
         if result == UV_EAGAIN.rawValue { return 0 }
         loop.noteActivity()
-        fail("write", result)
+        breakOff("write", result)
         return nil
     }
 
@@ -139,7 +139,7 @@ extension Connection {
         outbox.finishSending()
         guard !isClosed else { return }
         loop.noteTraffic()
-        guard code == 0 else { return fail("write", code) }
+        guard code == 0 else { return breakOff("write", code) }
         if !outbox.waiting.isEmpty {
             send()
         } else if outbox.afterwards != .nothing {
@@ -151,7 +151,7 @@ extension Connection {
 
     private func concludeWriting() {
         switch outbox.afterwards {
-        case .nothing: break
+        case .nothing, .brokenOff: break
         case .close: close()
         case .shutDown:
             // Not `uv_shutdown`: the connection's own queue knows when the last byte was written,

@@ -195,8 +195,21 @@ package final class Connection: LoopResource {
     /// Closes the connection with the error of a failed `call`.
     func fail(_ call: String, _ code: Int32) {
         guard !isClosed else { return }
-        failure = .call(CallFailure(call: call, code: code, subject: "connection"))
+        if failure == nil {
+            failure = .call(CallFailure(call: call, code: code, subject: "connection"))
+        }
         close()
+    }
+
+    /// Ends writing after the error of a failed `call`, and closes the connection once the peer's
+    /// last bytes are read: these may say why the peer closed.
+    func breakOff(_ call: String, _ code: Int32) {
+        guard reading, !isClosed, code == UV_EPIPE.rawValue || code == UV_ECONNRESET.rawValue
+        else { return fail(call, code) }
+        if failure == nil {
+            failure = .call(CallFailure(call: call, code: code, subject: "connection"))
+        }
+        outbox.discard()
     }
 
     override func willClose() {

@@ -22,10 +22,19 @@ struct Outbox {
         case shutDown
         /// The connection closes.
         case close
+        /// The peer takes no more bytes; its last ones are still read.
+        case brokenOff
     }
 
     /// Maximum capacity for slices that is kept while none waits.
     static let spareSlicesMax = 64
+
+    /// Drops the waiting slices, and takes no more.
+    mutating func discard() {
+        waiting = []
+        waitingByteCount = 0
+        afterwards = .brokenOff
+    }
 
     /// Releases the slices of a completed request.
     mutating func finishSending() {

@@ -257,6 +257,27 @@ import Testing
         #expect(error?.failure?.name == "EPIPE")
     }
 
+    @Test("a write to a peer that has closed loses none of the peer's last bytes")
+    func lastBytes() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let (near, far) = Descriptors.pair()
+        let connection = try Connection(on: loop, adopting: near)
+        var (received, ends): ([UInt8], [LoopError?]) = ([], [])
+        connection.onBytes = { bytes in
+            for index in bytes.indices { received.append(bytes[index]) }
+        }
+        connection.onClosed = { ends.append($0) }
+        connection.resumeReading()
+        #expect(Descriptors.write([1, 2, 3], to: far))
+        close(far)
+        #expect(connection.write([ByteSlice([9])]) == 0 && !connection.isClosed)
+        #expect(connection.write([ByteSlice([9])]) == 0 && connection.pendingByteCount == 0)
+        try loop.turn { !ends.isEmpty }
+        #expect(received == [1, 2, 3])
+        #expect(ends.count == 1 && ends[0]?.failure?.name == "EPIPE")
+    }
+
     @Test("S40: descriptors passed by a peer never enter the process")
     func dropsPassedDescriptors() async {
         await #expect(processExitsWith: .success) {

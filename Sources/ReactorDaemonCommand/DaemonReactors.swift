@@ -31,12 +31,16 @@ extension DaemonReactors {
 
     /// Creates the root of the tree.
     ///
-    /// *Throws*: every unknown kind and invalid option in the file.
+    /// *Throws*: every unknown kind and invalid option in the file, and every rule of access that
+    /// does not fit the tree.
     func root(for config: DaemonConfig) throws(ConfigError) -> any Reactor {
-        switch self {
-        case .root(let root): root
-        case .configured(let catalog): try config.root(from: catalog)
-        }
+        let root: any Reactor =
+            switch self {
+            case .root(let root): root
+            case .configured(let catalog): try config.root(from: catalog)
+            }
+        try AccessCheck.check(config, of: root)
+        return root
     }
 
     /// Whether a configuration file is required.

@@ -78,6 +78,52 @@ struct AccessProcessTests {
         #expect(root.output.contains("/settings") && root.output.contains("/visits"))
     }
 
+    @Test("tighter rules end what they forbid at the reload, and other clients go on")
+    func tighter() async throws {
+        let daemon = try await start()
+        let watch = try ChildProcess(
+            "/usr/bin/setpriv",
+            ["--reuid", "12345", "--regid", "12345", "--clear-groups"] + [
+                Built.product("reactorctl"), "watch", "/visits/count", "--socket",
+                daemon.socketPath,
+            ], in: daemon.directory, name: "watch")
+        #expect(await holds { watch.output.contains("0") }, "\(watch.errors)")
+        let reactorctl = Reactorctl(daemon: daemon)
+        let text = Self.config.replacing("may: [read, {actions: [increment]}]", with: "may: none")
+        _ = try daemon.directory.write(text, to: "reactord.yaml")
+        let reload = try await reactorctl("reload")
+        #expect(reload.code == 0 && reload.output.contains("access"), "\(reload)")
+        #expect(try await reactorctl("dispatch", "/visits", #"{"increment":{"by":7}}"#).code == 0)
+        #expect(await watch.ended() == .exited(66), "\(watch.output)\(watch.errors)")
+        #expect(!watch.output.contains("7"))
+        let action = try await run(
+            "dispatch", "/visits", #"{"increment":{"by":3}}"#, of: daemon, uid: 12_345)
+        #expect(action.code == 66, "\(action.errors)")
+        #expect(try await reactorctl("get", "/visits/count").output == "7\n")
+    }
+
+    @Test(
+        "a rule for a missing path or an unknown action is refused with its line and the nearest name",
+        arguments: [
+            (
+                "path: /visit, to: anyone, may: use",
+                "no node or field \"visit\" in /, did you mean visits?"
+            ),
+            (
+                "path: /visits, to: anyone, may: [{actions: [incremnt]}]",
+                "unknown action \"incremnt\" at and below /visits, did you mean increment?"
+            ),
+        ])
+    func unknown(rule: String, problem: String) async throws {
+        let directory = TestDirectory()
+        let file = try directory.write(
+            "access:\n  rules:\n    - {\(rule)}\n" + DaemonProcess.example, to: "r.yaml")
+        let check = try ChildProcess(
+            Built.product("reactord"), ["--check", "--config", file], in: directory, name: "check")
+        #expect(await check.ended() == .exited(65))
+        #expect(check.errors.contains("r.yaml:3:7: access.rules[0]: \(problem)"), "\(check.errors)")
+    }
+
     @Test("the socket has its mode and its group")
     func file() async throws {
         let daemon = try await DaemonProcess.start(

@@ -7,6 +7,8 @@ import ReactorYAML
 struct ConfigAccess {
     /// The rules of the section.
     private(set) var rules = AccessRules()
+    /// Where each of the rules stands.
+    private(set) var places: [ConfigLocation] = []
     /// The problems found in the section.
     private(set) var problems: [ConfigProblem] = []
 
@@ -47,6 +49,7 @@ struct ConfigAccess {
                 let key = "\(entry.key)[\(index)]"
                 do throws(ConfigProblem) {
                     rules.rules.append(try Self.rule(node, key, in: section.document))
+                    places.append(section.document.location(of: node))
                 } catch {
                     problems.append(error)
                 }

@@ -20,6 +20,8 @@ public struct DaemonConfig: Equatable, Sendable {
     package var adminSocket: String?
     /// Who may do what; nil lets every user that can connect do everything.
     package var access: AccessRules?
+    /// Where each rule of ``access`` stands in the file.
+    private(set) var accessPlaces: [ConfigLocation] = []
     /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
     /// The form of a line in the log.
@@ -144,7 +146,7 @@ public struct DaemonConfig: Equatable, Sendable {
         case "access":
             let read = ConfigAccess(
                 try ConfigSection(entry, in: document, expected: "keys such as `rules:`"))
-            access = read.rules
+            (access, accessPlaces) = (read.rules, read.places)
             problems += read.problems
         case "data":
             let read = ConfigData(

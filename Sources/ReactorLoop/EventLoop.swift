@@ -48,6 +48,8 @@ public final class EventLoop {
     private var callbacks = Callbacks()
     private(set) var turns: UInt64 = 0
     private var closed = false
+    /// The time at which the last callback of a turn ended.
+    private var passEnd: UInt64 = 0
 
     /// What the loop calls in a turn.
     private struct Callbacks {
@@ -123,6 +125,9 @@ public final class EventLoop {
 
     /// Monotonic time in nanoseconds, from an arbitrary origin. *C*: `uv_hrtime`.
     package var now: UInt64 { uv_hrtime() }
+    /// The time at which the last callback of the turn ended, before ``onTurnEnd``, as ``now`` was
+    /// then.
+    package var turnEndedAt: UInt64 { passEnd }
 
     /// Runs `job` in this turn, or in the next if this turn runs no more jobs.
     @discardableResult
@@ -277,8 +282,9 @@ extension EventLoop {
     private func endPass() -> Bool {
         if doorbell.isRung { runJobs() }
         guard activity.isActive else { return false }
+        passEnd = uv_hrtime()
         if activity.hasTraffic, polling.value.spin.limit > 0 {
-            polling.value.spin.noteTraffic(at: uv_hrtime())
+            polling.value.spin.noteTraffic(at: passEnd)
         }
         callbacks.turnEnd?()
         runEndings()

@@ -3,6 +3,8 @@ package import ReactorCore
 package import ReactorWire
 
 /// An order from the server to its shell.
+///
+/// *Shape*: rare orders are boxed, so that the frequent ones stay small: every turn moves some.
 package enum ServerOutput: Sendable {
     /// Write these bytes, in one vectored write; then call ``Server/written(_:at:)``.
     case write(ConnectionID, ByteSlices)
@@ -19,20 +21,20 @@ package enum ServerOutput: Sendable {
     /// ``Server/snapshot`` has begun, after the last batch: gather it in parts.
     case beginSnapshot
     /// Read what a client missed from the journal; then call ``Server/answer(_:with:at:)``.
-    case readHistory(HistoryQuestion)
+    indirect case readHistory(HistoryQuestion)
     /// Compute the checksums of these states on another thread; then call
     /// ``Server/summed(_:byteCount:)``.
-    case sum(StateProbe)
+    indirect case sum(StateProbe)
     /// Encode this on another thread; then call ``Server/encoded(_:at:)``. The next order of this
     /// kind comes only after that.
-    case encode(SliceCapture)
+    indirect case encode(SliceCapture)
     /// Write to the operator's log.
-    case log(ServerEvent)
+    indirect case log(ServerEvent)
     /// Close every connection at once, and end another turn: another epoch has begun, and clients
     /// reconnect to it.
     case cutConnections
     /// Answer a question about the past or about the daemon; then call ``Server/answer(_:with:at:)``.
-    case inquire(Inquiry)
+    indirect case inquire(Inquiry)
 }
 
 /// An event for the operator's log.

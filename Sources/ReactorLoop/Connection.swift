@@ -204,8 +204,8 @@ package final class Connection: LoopResource {
     /// Ends writing after the error of a failed `call`, and closes the connection once the peer's
     /// last bytes are read: these may say why the peer closed.
     func breakOff(_ call: String, _ code: Int32) {
-        guard reading, !isClosed, code == UV_EPIPE.rawValue || code == UV_ECONNRESET.rawValue
-        else { return fail(call, code) }
+        // Without a hang-up, the end of the peer's bytes may never come.
+        guard reading, !isClosed, isHungUp else { return fail(call, code) }
         if failure == nil {
             failure = .call(CallFailure(call: call, code: code, subject: "connection"))
         }

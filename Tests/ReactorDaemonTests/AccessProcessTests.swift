@@ -87,7 +87,7 @@ struct AccessProcessTests {
                 Built.product("reactorctl"), "watch", "/visits/count", "--socket",
                 daemon.socketPath,
             ], in: daemon.directory, name: "watch")
-        #expect(await holds { watch.output.contains("0") }, "\(watch.errors)")
+        #expect(await holds { watch.output.contains(#""state":0"#) }, "\(watch.errors)")
         let reactorctl = Reactorctl(daemon: daemon)
         let text = Self.config.replacing("may: [read, {actions: [increment]}]", with: "may: none")
         _ = try daemon.directory.write(text, to: "reactord.yaml")
@@ -95,7 +95,7 @@ struct AccessProcessTests {
         #expect(reload.code == 0 && reload.output.contains("access"), "\(reload)")
         #expect(try await reactorctl("dispatch", "/visits", #"{"increment":{"by":7}}"#).code == 0)
         #expect(await watch.ended() == .exited(66), "\(watch.output)\(watch.errors)")
-        #expect(!watch.output.contains("7"))
+        #expect(!watch.output.contains(#""state":7"#))
         let action = try await run(
             "dispatch", "/visits", #"{"increment":{"by":3}}"#, of: daemon, uid: 12_345)
         #expect(action.code == 66, "\(action.errors)")

@@ -48,8 +48,6 @@ public final class EventLoop {
     private var callbacks = Callbacks()
     private(set) var turns: UInt64 = 0
     private var closed = false
-    /// The time at which the last callback of a turn ended.
-    private var passEnd: UInt64 = 0
 
     /// What the loop calls in a turn.
     private struct Callbacks {
@@ -127,7 +125,7 @@ public final class EventLoop {
     package var now: UInt64 { uv_hrtime() }
     /// The time at which the last callback of the turn ended, before ``onTurnEnd``, as ``now`` was
     /// then.
-    package var turnEndedAt: UInt64 { passEnd }
+    package var turnEndedAt: UInt64 { activity.endedAt }
 
     /// Runs `job` in this turn, or in the next if this turn runs no more jobs.
     @discardableResult
@@ -282,9 +280,9 @@ extension EventLoop {
     private func endPass() -> Bool {
         if doorbell.isRung { runJobs() }
         guard activity.isActive else { return false }
-        passEnd = uv_hrtime()
+        activity.endedAt = uv_hrtime()
         if activity.hasTraffic, polling.value.spin.limit > 0 {
-            polling.value.spin.noteTraffic(at: passEnd)
+            polling.value.spin.noteTraffic(at: activity.endedAt)
         }
         callbacks.turnEnd?()
         runEndings()
@@ -384,6 +382,8 @@ extension EventLoop {
         var hasTraffic = false
         /// Whether the next turn must not wait.
         var isTurnAsked = false
+        /// When the callbacks ended, in nanoseconds.
+        var endedAt: UInt64 = 0
     }
 
     /// The state that decides about polling between two messages.

@@ -40,7 +40,7 @@ struct AccessProcessTests {
         return try await DaemonProcess.start(config: Self.config, in: directory)
     }
 
-    @Test("a user reads and changes what the rules grant, and finds nothing else")
+    @Test("X109: a user reads and changes what the rules grant, and finds nothing else")
     func user() async throws {
         let daemon = try await start()
         let tree = try await run("tree", of: daemon, uid: 12_345)
@@ -63,7 +63,7 @@ struct AccessProcessTests {
         #expect(try await run("get", "/team/lock", of: daemon, uid: 12_345).code == 77)
     }
 
-    @Test("supplementary groups count, a user without rules sees little, and root everything")
+    @Test("X109: supplementary groups count, a user without rules sees little, and root everything")
     func groups() async throws {
         let daemon = try await start()
         let member = try await run(
@@ -78,7 +78,7 @@ struct AccessProcessTests {
         #expect(root.output.contains("/settings") && root.output.contains("/visits"))
     }
 
-    @Test("tighter rules end what they forbid at the reload, and other clients go on")
+    @Test("X113: tighter rules end what they forbid at the reload, and other clients go on")
     func tighter() async throws {
         let daemon = try await start()
         let watch = try ChildProcess(
@@ -124,7 +124,7 @@ struct AccessProcessTests {
         #expect(check.errors.contains("r.yaml:3:7: access.rules[0]: \(problem)"), "\(check.errors)")
     }
 
-    @Test("the socket has its mode and its group")
+    @Test("X109: the socket has its mode and its group")
     func file() async throws {
         let daemon = try await DaemonProcess.start(
             config: "socket: { mode: \"0660\", group: daemon }\n" + DaemonProcess.example)

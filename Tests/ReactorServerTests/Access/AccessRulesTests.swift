@@ -65,7 +65,7 @@ struct AccessRulesTests {
         #expect(try rights(rules, of: peer, at: "/open").verbs == [.see, .read])
     }
 
-    @Test("a path is compared by its decoded components, and never by its text")
+    @Test("X111: a path is compared by its decoded components, and never by its text")
     func components() throws {
         let rules = AccessRules(
             [
@@ -103,7 +103,7 @@ struct AccessRulesTests {
 
     // MARK: An oracle
 
-    @Test("100,000 random rule sets give the rights that a plain search gives, at every path")
+    @Test("X111: 100,000 random rule sets give the rights that a plain search gives, at every path")
     func oracle() {
         var generator = SystemRandomNumberGenerator()
         let seed = generator.next()

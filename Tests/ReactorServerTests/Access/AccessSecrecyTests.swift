@@ -91,7 +91,8 @@ struct AccessSecrecyTests {
         }
     }
 
-    @Test("worlds that differ below hidden nodes give a client that may not see these equal bytes")
+    @Test(
+        "X112: worlds that differ below hidden nodes give a client that may not see these equal bytes")
     func secrecy() throws {
         var generator = SystemRandomNumberGenerator()
         let first = generator.next()

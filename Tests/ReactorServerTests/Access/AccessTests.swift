@@ -64,7 +64,7 @@ struct AccessTests {
 
     // MARK: Hidden nodes
 
-    @Test("a hidden node has the answers of an absent one, to every question, byte for byte")
+    @Test("X112: a hidden node has the answers of an absent one, to every question, byte for byte")
     func hidden() throws {
         let hidden: [(String, AccessRights)] = [("/", .use), ("/visits", .none)]
         let here = try world(hidden)
@@ -99,7 +99,7 @@ struct AccessTests {
         ]
     }
 
-    @Test("the value of a parent, its description and the tree contain visible nodes only")
+    @Test("X112: the value of a parent, its description and the tree contain visible nodes only")
     func parents() throws {
         let harness = try world([("/house", .use), ("/house/rooms/red", .none)])
         let get = try value(answers(harness) { $0.ask(.get(path: "/house")) }, .answer)
@@ -274,7 +274,7 @@ struct AccessTests {
 
     // MARK: Other rules
 
-    @Test("tighter rules end at once what they forbid, and nothing comes after that")
+    @Test("X113: tighter rules end at once what they forbid, and nothing comes after that")
     func tightening() throws {
         let harness = try world([], fallback: .use)
         let client = harness.client(uid: Self.stranger)

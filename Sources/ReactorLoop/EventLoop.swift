@@ -123,9 +123,6 @@ public final class EventLoop {
 
     /// Monotonic time in nanoseconds, from an arbitrary origin. *C*: `uv_hrtime`.
     package var now: UInt64 { uv_hrtime() }
-    /// The time at which the last callback of the turn ended, before ``onTurnEnd``, as ``now`` was
-    /// then.
-    package var turnEndedAt: UInt64 { activity.endedAt }
 
     /// Runs `job` in this turn, or in the next if this turn runs no more jobs.
     @discardableResult
@@ -280,9 +277,8 @@ extension EventLoop {
     private func endPass() -> Bool {
         if doorbell.isRung { runJobs() }
         guard activity.isActive else { return false }
-        activity.endedAt = uv_hrtime()
         if activity.hasTraffic, polling.value.spin.limit > 0 {
-            polling.value.spin.noteTraffic(at: activity.endedAt)
+            polling.value.spin.noteTraffic(at: uv_hrtime())
         }
         callbacks.turnEnd?()
         runEndings()
@@ -382,8 +378,6 @@ extension EventLoop {
         var hasTraffic = false
         /// Whether the next turn must not wait.
         var isTurnAsked = false
-        /// When the callbacks ended, in nanoseconds.
-        var endedAt: UInt64 = 0
     }
 
     /// The state that decides about polling between two messages.

@@ -26,7 +26,9 @@ struct AdminSocketTests {
             name: UUID().uuidString)
     }
 
-    @Test("X119: it reaches a daemon whose other socket has all its clients, and ends with the daemon")
+    @Test(
+        "X119: it reaches a daemon whose other socket has all its clients, and ends with the daemon"
+    )
     func crowded() async throws {
         let daemon = try await start()
         let clients = (0..<2).map { _ in RawSocket.welcomed(at: daemon.socketPath) }

@@ -286,13 +286,11 @@ extension ServerShell {
             let due = jobs.take()
             if !due.isEmpty { beginWork() }
             for job in due { server.perform(job) }
-            turnTime = due.isEmpty ? loop.turnEndedAt : loop.now
-        } else {
-            turnTime = loop.turnEndedAt
         }
         if server !== current { server = current }
         var next: NextTurn
         repeat {
+            turnTime = loop.now
             endRead(by: server, at: turnTime)
             meter.beginWork(at: turnTime)
             server.endTurn(at: turnTime)
@@ -304,7 +302,6 @@ extension ServerShell {
             keeper?.advance(at: turnTime)
             if server !== current { server = current }
             next = server.nextTurn
-            if next.isNow { turnTime = loop.now }
         } while next.isNow
         // Other sockets are polled before more is read from a client that sends much.
         if next.isAfterPoll || jobs.hasMore && server.admitsAll || keeper?.isGathering ?? false {

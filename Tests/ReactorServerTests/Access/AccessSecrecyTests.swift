@@ -92,7 +92,8 @@ struct AccessSecrecyTests {
     }
 
     @Test(
-        "X112: worlds that differ below hidden nodes give a client that may not see these equal bytes")
+        "X112: worlds that differ below hidden nodes give a client that may not see these equal bytes"
+    )
     func secrecy() throws {
         var generator = SystemRandomNumberGenerator()
         let first = generator.next()

@@ -59,7 +59,7 @@ struct SlowLogTests {
 
                 data:
                   directory: \(directory.path("data"))
-                slowLog: {actions: 1us, turns: 1us, commits: 1us, questions: 1us, entriesMax: 1000}
+                slowLog: { actions: 1us, turns: 1us, commits: 1us, questions: 1us }
                 """, in: directory)
         let reactorctl = Reactorctl(daemon: daemon)
         _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":5}}"#)

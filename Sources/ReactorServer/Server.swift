@@ -345,7 +345,7 @@ extension Server {
     package func apply(
         _ rules: AccessRules, ownerUID: UInt32?, groups: (ConnectionID) -> [UInt32] = { _ in [] }
     ) {
-        peers.apply(rules, ownerUID: ownerUID)
+        guard peers.apply(rules, ownerUID: ownerUID) else { return }
         for connection in connections.inOrder {
             connection.join(groups(connection.id)) { peers.access(of: $0) }
             subscriptions.reassess(connection)

@@ -71,7 +71,8 @@ extension AccessRules.Subject {
 /// *Shape*: callers that the same rules name share a class. Its number is never that of another
 /// class while the daemon runs.
 package struct AccessTable {
-    private let rules: AccessRules
+    /// The rules.
+    package let rules: AccessRules
     private let ownerUID: UInt32?
     private var classes: [[Int]: AccessClass] = [:]
     private var lastID: UInt32

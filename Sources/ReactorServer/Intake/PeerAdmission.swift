@@ -60,7 +60,7 @@ final class PeerAdmission {
     /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.
     func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String, RefusalReason)? {
         if isDraining { return (.draining, "the daemon is shutting down", .draining) }
-        if peer.isAtAdminSocket { return reasonToTurnAwayAdmin() }
+        if isAdministrator(peer) { return reasonToTurnAwayAdmin() }
         if isShortOfMemory, peer.uid != ownerUID {
             let text = "the daemon is near its memory ceiling, memoryMax: try again later"
             return (.busy, text, .memoryMax)
@@ -78,6 +78,11 @@ final class PeerAdmission {
         return nil
     }
 
+    // A service manager may have given the socket a mode that lets others connect.
+    private func isAdministrator(_ peer: Peer) -> Bool {
+        peer.isAtAdminSocket && (peer.uid == 0 || peer.uid == ownerUID)
+    }
+
     private func reasonToTurnAwayAdmin() -> (FaultCode, String, RefusalReason)? {
         guard adminCount >= Self.adminConnectionsMax else { return nil }
         let text = "the socket for administrators has \(adminCount) connections: close one of them"
@@ -85,10 +90,10 @@ final class PeerAdmission {
     }
 
     /// Counts an admitted connection; returns the class of its peer. It is silent until
-    /// ``hear(_:)``, except at the administrators' socket, which strangers cannot crowd.
+    /// ``hear(_:)``, unless the peer is an administrator at that socket.
     @discardableResult
     func admit(_ id: ConnectionID, _ peer: Peer) -> AccessClass? {
-        if peer.isAtAdminSocket {
+        if isAdministrator(peer) {
             adminCount += 1
         } else {
             admitted.count(1, of: peer.uid)
@@ -109,9 +114,12 @@ final class PeerAdmission {
     /// The class of a peer; nil if it may do everything.
     func access(of peer: Peer) -> AccessClass? { access?.access(of: peer) }
 
-    /// Gives peers the rights of `rules` from now on; `ownerUID` is the daemon's own user.
-    func apply(_ rules: AccessRules, ownerUID: UInt32?) {
+    /// Gives peers the rights of `rules` from now on; `ownerUID` is the daemon's own user. Returns
+    /// whether the rules are others than before.
+    func apply(_ rules: AccessRules, ownerUID: UInt32?) -> Bool {
+        guard access?.rules != rules else { return false }
         access = access?.replaced(by: rules) ?? AccessTable(rules, ownerUID: ownerUID)
+        return true
     }
 
     /// Records that a connection has sent its hello, or is not read any more.
@@ -123,7 +131,7 @@ final class PeerAdmission {
     func leave(_ connection: Connection) {
         hear(connection)
         if connection.isAdmitted {
-            if connection.peer.isAtAdminSocket {
+            if isAdministrator(connection.peer) {
                 adminCount -= 1
             } else {
                 admitted.count(-1, of: connection.peer.uid)

@@ -274,6 +274,24 @@ struct AccessTests {
 
     // MARK: Other rules
 
+    @Test("the same rules, applied again, end no subscription")
+    func unchanged() throws {
+        let harness = ServerHarness()
+        let rules = AccessRules(
+            [.init(try SlicePath("/house/rooms/red"), to: .anyone, may: .none)], fallback: .use)
+        harness.server.apply(rules, ownerUID: 1_000)
+        let client = harness.client(uid: Self.stranger)
+        client.subscribe("/house", .value)
+        harness.settle()
+        _ = client.frames()
+        harness.server.apply(rules, ownerUID: 1_000)
+        harness.start().dispatch(House.Action.build(name: "green"), to: 3)
+        harness.settle()
+        let frames = client.frames()
+        #expect(!frames.contains { $0.kind == .gone })
+        #expect(try value(frames, .value).contains("green"))
+    }
+
     @Test("X113: tighter rules end at once what they forbid, and nothing comes after that")
     func tightening() throws {
         let harness = try world([], fallback: .use)

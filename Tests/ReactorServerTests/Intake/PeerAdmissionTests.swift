@@ -55,7 +55,9 @@ struct PeerAdmissionTests {
         #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)
     }
 
-    @Test("administrators at their socket have connections of their own, in full and short times")
+    @Test(
+        "administrators connect at their socket when clients have all connections, or memory is short"
+    )
     func administrators() {
         let admission = admission(ownerUID: 1) { $0.connectionsMax = 1 }
         let admin = Peer(uid: 1, gid: 1, pid: 1, isAtAdminSocket: true)
@@ -69,6 +71,8 @@ struct PeerAdmissionTests {
         }
         #expect(admission.reasonToTurnAway(admin)?.0 == .busy)
         #expect(admission.admittedCount == 17 && admission.silentCount == 1)
+        let stranger = Peer(uid: 5, gid: 5, pid: 1, isAtAdminSocket: true)
+        #expect(admission.reasonToTurnAway(stranger)?.2 == .memoryMax)
         admission.leave(connections[0])
         #expect(admission.reasonToTurnAway(admin) == nil && admission.admittedCount == 16)
     }

@@ -195,9 +195,7 @@ package final class Connection: LoopResource {
     /// Closes the connection with the error of a failed `call`.
     func fail(_ call: String, _ code: Int32) {
         guard !isClosed else { return }
-        if failure == nil {
-            failure = .call(CallFailure(call: call, code: code, subject: "connection"))
-        }
+        note(call, code)
         close()
     }
 
@@ -206,10 +204,14 @@ package final class Connection: LoopResource {
     func breakOff(_ call: String, _ code: Int32) {
         // Without a hang-up, the end of the peer's bytes may never come.
         guard reading, !isClosed, isHungUp else { return fail(call, code) }
-        if failure == nil {
-            failure = .call(CallFailure(call: call, code: code, subject: "connection"))
-        }
+        note(call, code)
         outbox.discard()
+    }
+
+    // The first error is the cause of later ones.
+    private func note(_ call: String, _ code: Int32) {
+        guard failure == nil else { return }
+        failure = .call(CallFailure(call: call, code: code, subject: "connection"))
     }
 
     override func willClose() {

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The protocol is that of `sd_listen_fds(3)`: `LISTEN_PID` is the process, `LISTEN_FDS` the number
 /// of sockets from descriptor 3 on, and `LISTEN_FDNAMES` has their names, with colons between them.
-/// *Place*: a daemon serves these sockets in place of its own. *Owner*: the thread that starts the
+/// *Place*: a daemon adopts these sockets, and binds no others at their paths. *Owner*: the thread that starts the
 /// process; nothing is opened or closed here.
 package struct InheritedSockets: Equatable, Sendable {
     /// The descriptor of the socket for all clients.

@@ -93,7 +93,9 @@ struct ReloadTests {
             try await control("metrics").output.contains("reactord_config_reload_success 1\n"))
     }
 
-    @Test("P75: an unreadable file changes nothing, and one that is cut off applies whole or not")
+    @Test(
+        "P75: the daemon ignores an unreadable file, and applies a truncated file whole or not at all"
+    )
     func unreadable() async throws {
         let (daemon, control) = try await start("limits: { inFlightMax: 50 }\n")
         let path = directory.path("reactord.yaml")

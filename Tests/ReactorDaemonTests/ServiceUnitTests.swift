@@ -74,6 +74,9 @@ struct ServiceUnitTests {
         let socket = try Self.text("systemd/reactord.socket")
         let path = try #require(Self.value("ListenStream", in: socket))
         #expect(Self.value("SocketMode", in: socket) == "0660")
+        let admin = try Self.text("systemd/reactord-admin.socket")
+        #expect(Self.value("SocketMode", in: admin) == "0600")
+        #expect(Self.value("FileDescriptorName", in: admin) == "reactord-admin")
         for name in ["reactord.service", "reactord-backup.service"] {
             #expect(try Self.text("systemd/" + name).contains("--socket \(path)\n"))
         }
@@ -107,7 +110,7 @@ struct ServiceUnitTests {
         #expect(daemon.log.contains("applied the configuration"))
     }
 
-    @Test("every metric in the alerts is one that a daemon with data has")
+    @Test("a daemon with data has every metric in the alerts")
     func alerts() async throws {
         let daemon = try await DaemonProcess.start(
             config: "data: { directory: \(directory.path("data")) }\n" + DaemonProcess.example,

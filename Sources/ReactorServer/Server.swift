@@ -86,7 +86,7 @@ package final class Server {
         outcomes = OutcomeWriter(
             tree, sessions, connections, chronicle, delivery, orders, limits)
         dispatcher = Dispatcher(
-            tree, limits, orders, chronicle, outcomes, delivery, watching: watch)
+            tree, limits, orders, chronicle, outcomes, delivery, connections, watching: watch)
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         let sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)

@@ -19,9 +19,8 @@ package struct Opened: Equatable, Sendable {
 }
 
 /// Conditions and options of an action.
-@WireCodable
 @MemberwiseInit
-public struct DispatchOptions: Equatable, Sendable {
+public struct DispatchOptions: WireCodable, Equatable, Sendable {
     /// Apply only if the node is still at this revision.
     public var expected: Revision?
     /// Reject the action if it has not been applied within this many milliseconds after its
@@ -32,6 +31,69 @@ public struct DispatchOptions: Equatable, Sendable {
     public var cancel: String?
     /// The durability that the outcome must confirm, if more than the daemon's default.
     public var ack: AckLevel?
+    /// What a connection owns at the node and loses. There is no action then, and no other option.
+    public var release: OwnershipRelease?
+}
+
+/// A part of what a connection owns: it loses that as if it had ended.
+@WireCodable
+@MemberwiseInit
+public struct OwnershipRelease: Equatable, Sendable {
+    /// The connection's number, as in the daemon's list of clients.
+    public var connection: UInt64
+    /// The owned key; null for all keys of the connection at the node.
+    public var key: WireKey?
+}
+
+extension DispatchOptions {
+    /// Encodes `release` alone if there is one: other options have the bytes that they had before
+    /// there was such a field.
+    public func encode(into writer: inout WireWriter) {
+        if let release {
+            DispatchForm.Releasing(release: release).encode(into: &writer)
+        } else {
+            DispatchForm.Plain(expected: expected, deadline: deadline, cancel: cancel, ack: ack)
+                .encode(into: &writer)
+        }
+    }
+
+    /// Decodes the options; each may be missing.
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> DispatchOptions {
+        let form = try DispatchForm.Whole.decode(bytes, &cursor)
+        return DispatchOptions(
+            expected: form.expected, deadline: form.deadline, cancel: form.cancel, ack: form.ack,
+            release: form.release)
+    }
+
+    /// The shape of all options.
+    public static var wireSchema: WireSchema { DispatchForm.Whole.wireSchema }
+}
+
+/// The encodings of ``DispatchOptions``.
+private enum DispatchForm {
+    @WireCodable
+    struct Plain {
+        var expected: Revision?
+        var deadline: UInt32?
+        var cancel: String?
+        var ack: AckLevel?
+    }
+
+    @WireCodable
+    struct Releasing {
+        var release: OwnershipRelease
+    }
+
+    @WireCodable
+    struct Whole {
+        var expected: Revision?
+        var deadline: UInt32?
+        var cancel: String?
+        var ack: AckLevel?
+        var release: OwnershipRelease?
+    }
 }
 
 /// The durability of an action when the daemon sends its outcome.

@@ -4,7 +4,9 @@ public import ReactorCore
 ///
 /// Every grant has a higher token than all before: the guard of a resource refuses a token lower
 /// than one it has seen. The holder releases the lock with its token; the end of the holder's
-/// connection releases it too. Then the longest waiting connection gets the lock.
+/// connection releases it too. Then the longest waiting connection gets the lock. Access rules may
+/// keep a client from releasing the lock of another user: see
+/// ``ReactorContext/checkRelease(from:of:)``.
 ///
 /// Rejections: `held` for `acquire` without waiting, `too_many_waiters` beyond 4,096 of them,
 /// `not_held` and `wrong_token` for `release`, `connection_ended` for an `acquire` whose connection
@@ -78,6 +80,7 @@ public struct Lock {
                 throw Rejection(
                     "wrong_token", "token \(token) does not hold the lock: it was released since")
             }
+            try context.checkRelease(from: holder.client.connection, of: holder.client.uid)
             disown(holder.client.connection, state, context)
             return Mutations(passOn(state.waiters.first, state, context))
         }
@@ -110,7 +113,9 @@ public struct Lock {
         for waiter in leaving {
             context.refuse(
                 waiter.ticket,
-                Rejection("connection_ended", "the connection that waited for the lock has ended"))
+                Rejection(
+                    "connection_ended",
+                    "the connection that waited for the lock has ended, or its wait was released"))
         }
         if !leaving.isEmpty { mutations.append(.dropped(connection: owned.connection)) }
         if state.holder?.client.connection == owned.connection {

@@ -32,9 +32,9 @@ struct Reactorctl: AsyncParsableCommand {
             DispatchCommand.self, BatchCommand.self, GetCommand.self, WatchCommand.self,
             WaitCommand.self, HoldCommand.self, TreeCommand.self, DescribeCommand.self,
             StatsCommand.self, MetricsCommand.self, PingCommand.self, HealthCommand.self,
-            ClientsCommand.self, KickCommand.self, TopCommand.self, SlowLogCommand.self,
-            LogCommand.self, ExportCommand.self, SnapshotCommand.self, BackupCommand.self,
-            ReloadCommand.self,
+            ClientsCommand.self, KickCommand.self, ReleaseCommand.self, TopCommand.self,
+            SlowLogCommand.self, LogCommand.self, ExportCommand.self, SnapshotCommand.self,
+            BackupCommand.self, ReloadCommand.self,
         ])
 
     static func main() async {

@@ -23,6 +23,16 @@ struct OwnershipTableTests {
         #expect(table.count == 1)
     }
 
+    @Test("the keys of one connection at one node are listed without being taken")
+    func keys() {
+        let table = table(
+            .own(node: 9, key: "b", connection: 1), .own(node: 2, key: "z", connection: 1),
+            .own(node: 9, key: "a", connection: 1), .own(node: 9, key: "x", connection: 2))
+        #expect(table.keys(of: 1, at: 9) == ["b", "a"])
+        #expect(table.keys(of: 2, at: 2).isEmpty && table.keys(of: 3, at: 9).isEmpty)
+        #expect(table.count == 4)
+    }
+
     @Test("disowned keys and removed nodes leave no trace")
     func empties() {
         var table = table(

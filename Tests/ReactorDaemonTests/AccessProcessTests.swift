@@ -78,6 +78,47 @@ struct AccessProcessTests {
         #expect(root.output.contains("/settings") && root.output.contains("/visits"))
     }
 
+    @Test("X120: a lock of another user is released with `own` alone, by its token or by `release`")
+    func own() async throws {
+        let directory = TestDirectory()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let daemon = try await DaemonProcess.start(
+            config: """
+                socket: { mode: "0666" }
+                access:
+                  rules:
+                    - {path: /team, to: anyone, may: use}
+                    - {path: /team, to: {uid: 12345}, may: [see, read, own]}
+                    - {path: /team, to: {uid: 12346}, may: use}
+                data: { directory: \(directory.path("data")) }
+                \(DaemonProcess.example)
+                """, in: directory)
+        let holder = try ChildProcess(
+            "/usr/bin/setpriv",
+            ["--reuid", "777", "--regid", "777", "--clear-groups"] + [
+                Built.product("reactorctl"), "hold", "/team/lock", #"{"acquire":{}}"#, "--socket",
+                daemon.socketPath, "--", "/bin/sleep", "60",
+            ], in: daemon.directory, name: "holder")
+        let reactorctl = Reactorctl(daemon: daemon)
+        let watch = try await reactorctl(
+            "wait", "/team/lock/lastToken", "--equals", "1")
+        #expect(watch.code == 0, "\(watch)\(holder.errors)")
+        let number = try await reactorctl("get", "/team/lock/holder/client/connection").output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = try await run(
+            "dispatch", "/team/lock", #"{"release":{"token":1}}"#, of: daemon, uid: 12_346)
+        #expect(token.code == 77 && token.errors.contains("do not grant you own"), "\(token)")
+        let refused = try await run("release", "/team/lock", number, of: daemon, uid: 12_346)
+        #expect(refused.code != 0 && refused.errors.contains("do not grant you own"), "\(refused)")
+        let released = try await run("release", "/team/lock", number, of: daemon, uid: 12_345)
+        #expect(released.code == 0, "\(released)")
+        #expect(try await reactorctl("get", "/team/lock/holder").output == "null\n")
+        let log = try await reactorctl("log", "/team/lock").output
+        #expect(log.contains("release") && log.contains("12345"), "\(log)")
+        holder.signal(SIGKILL)
+    }
+
     @Test("X113: tighter rules end what they forbid at the reload, and other clients go on")
     func tighter() async throws {
         let daemon = try await start()

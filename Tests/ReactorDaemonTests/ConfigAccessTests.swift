@@ -24,6 +24,7 @@ struct ConfigAccessTests {
                 - {path: /team/secret, to: anyone, may: none}
                 - {path: "/a%2Fb", to: {user: root}, may: [read, {actions: [claim, finish]}]}
                 - {path: /visits, to: {uid: 1001}, may: [read, history, actions]}
+                - {path: /jobs, to: {uid: 1002}, may: own}
                 - {path: /, to: {gid: 7}, may: admin}
             """)
         let some = AccessRights(.read, actions: ["claim", "finish"])
@@ -35,6 +36,7 @@ struct ConfigAccessTests {
                 .init(
                     SlicePath(["visits"]), to: .uid(1_001),
                     may: AccessRights([.read, .history, .act])),
+                .init(SlicePath(["jobs"]), to: .uid(1_002), may: AccessRights(.own)),
                 .init(.root, to: .gid(7), may: AccessRights(.admin)),
             ], fallback: AccessRights(.see))
         #expect(rules == expected)
@@ -55,7 +57,7 @@ struct ConfigAccessTests {
             ("{path: /a, to: {uid: 5, gid: 5}, may: use}", "got 2 keys"),
             ("{path: /a, to: anyone, may: write}", "expected one of none, see, read, use, actions"),
             ("{path: /a, to: anyone, may: [read, none]}", "expected one of see, read, use"),
-            ("{path: /a, to: anyone, may: own}", "expected one of none, see, read, use, actions"),
+            ("{path: /a, to: anyone, may: owns}", "expected one of none, see, read, use, actions"),
             ("{path: /a, to: anyone, may: []}", "expected verbs, or `none`, got an empty list"),
             ("{path: /a, to: anyone, may: [{action: [x]}]}", "did you mean actions?"),
             ("{path: /a, to: anyone}", "a rule needs path, to and may: may is missing"),

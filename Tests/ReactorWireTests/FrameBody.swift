@@ -103,6 +103,9 @@ extension FrameBody {
             ["increment": ["by": 5]] as WireValue),
         FrameBody("dispatch-cancel", DispatchOptions(cancel: "import")),
         FrameBody(
+            "dispatch-release",
+            DispatchOptions(release: OwnershipRelease(connection: 7, key: "42"))),
+        FrameBody(
             "dispatch-durable", DispatchOptions(ack: .durable),
             ["increment": ["by": 5]] as WireValue),
         FrameBody(

@@ -28,6 +28,23 @@ struct LockTests {
         #expect(try rig.send(#"{"release":{"token":1}}"#) == "rejected wrong_token")
     }
 
+    @Test("X120: another connection releases the lock only if the access rules allow it")
+    func anotherUser() throws {
+        let rig = ReactorRig(Lock())
+        var asked: [UInt64] = []
+        rig.tree.releaseRefusal = { caller, uid, _ in
+            asked.append(caller.connection)
+            return caller.connection == 2 ? Rejection("FORBIDDEN", "\(uid)") : nil
+        }
+        #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":1}"#)
+        #expect(try rig.send(#"{"release":{"token":1}}"#, from: 2) == "rejected FORBIDDEN")
+        #expect(try rig.slice("holder/client/pid") == "5001")
+        #expect(try rig.send(#"{"release":{"token":1}}"#, from: 3) == "applied")
+        #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":2}"#)
+        #expect(try rig.send(#"{"release":{"token":2}}"#) == "applied")
+        #expect(asked == [2, 3])
+    }
+
     @Test("waiters get the lock in the order of their requests")
     func fairness() throws {
         let rig = ReactorRig(Lock())

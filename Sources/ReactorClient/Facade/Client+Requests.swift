@@ -22,6 +22,14 @@ extension Client {
             OutgoingAction(encoded: action, to: hold.node, conditions), holding: hold)
     }
 
+    /// Takes from a connection what it owns at `path`, `key` alone or everything, as its end would.
+    package func release(
+        _ path: String, of connection: UInt64, key: WireKey? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        let release = OwnershipRelease(connection: connection, key: key)
+        return try await dispatch(path, encoded: [], DispatchOptions(release: release))
+    }
+
     /// Sends an action of any shape to the node at `path`, and returns its outcome when the effects
     /// that it asked for have ended: see ``Mirror/perform(_:if:isPreviewed:)``.
     ///

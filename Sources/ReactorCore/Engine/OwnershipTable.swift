@@ -44,6 +44,11 @@ struct OwnershipTable {
         return all.sorted { $0.taking < $1.taking }.map(\.fact)
     }
 
+    /// The keys of `node` that `connection` owns, in the order in which it took them.
+    func keys(of connection: UInt64, at node: UInt32) -> [WireKey] {
+        (keys[connection]?[node] ?? [:]).sorted { $0.value < $1.value }.map(\.key)
+    }
+
     /// Removes and returns the keys of `connection`, grouped by node in the order of each first
     /// key.
     mutating func take(connection: UInt64) -> [(node: UInt32, keys: [WireKey])] {

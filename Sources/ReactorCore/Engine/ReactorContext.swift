@@ -220,6 +220,17 @@ public struct ReactorContext<R: Reactor> {
                     node: node.number, key: key, connection: connection, definesLifecycle: nil)))
     }
 
+    /// Checks that the caller may release what another connection owns here, before ``disown``:
+    /// that is its own user's, or the daemon's access rules grant it `own` at this node.
+    ///
+    /// *Throws*: a rejection `FORBIDDEN`.
+    public func checkRelease(from connection: UInt64, of uid: UInt32) throws(Rejection) {
+        turn.askDaemon()
+        let caller = turn.transaction.caller
+        if caller.isDaemon || caller.connection == connection { return }
+        if let refusal = turn.tree.releaseRefusal(caller, uid, node) { throw refusal }
+    }
+
     // MARK: Followers
 
     /// Dispatches an action to the node at `path` as a separate transaction, after this one is

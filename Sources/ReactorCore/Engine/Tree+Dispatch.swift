@@ -181,6 +181,30 @@ extension Tree {
         }
     }
 
+    /// Takes from a connection what it owns at `node`, `key` alone or every key, as its end would,
+    /// in a transaction caused by an action of `caller`.
+    package func release(
+        _ key: WireKey?, of connection: UInt64, at node: AnyNode, by caller: Caller,
+        ordinal: UInt64
+    ) -> DispatchResult {
+        var keys = ownership.keys(of: connection, at: node.number)
+        if let key { keys = keys.filter { $0 == key } }
+        guard !keys.isEmpty else {
+            let what = key.map { "the key \($0.text.quoted(bytesMax: 64))" } ?? "anything"
+            return .failed(
+                .rejected(
+                    Rejection(
+                        .notFound, "\(node.path): connection \(connection) does not own \(what)")))
+        }
+        turn.transaction.begin(by: .daemon, Origin(client: caller.client, ordinal: ordinal))
+        for key in keys {
+            turn.transaction.wishes.request(
+                .ownership(.disown(node: node.number, key: key, connection: connection)))
+        }
+        node.endConnection(OwnedKeys(connection: connection, keys: keys), turn)
+        return complete()
+    }
+
     /// Ends a transaction that no caller waits for.
     func finishEmission() {
         _ = turn.transaction.assignSequence()

@@ -34,6 +34,9 @@ public final class Tree {
     /// Called with each derived value that a transaction has changed, after its sequence was
     /// assigned.
     package var onDerive: ((AnyNode) -> Void)?
+    /// Why a caller may not release what a user owns at a node; nil if it may. Without access rules,
+    /// every caller may.
+    package var releaseRefusal: (Caller, UInt32, AnyNode) -> Rejection? = { _, _, _ in nil }
 
     /// Mounts `reactor` as the root, with all its static children.
     ///

@@ -66,10 +66,10 @@ package struct AccessVerbs: OptionSet, Hashable, Sendable {
     /// The verbs that include ``see``.
     static let seeing: AccessVerbs = [.see, .read, .act, .history, .own]
 
-    /// The verbs by the names in a configuration. ``own`` has none: nothing asks for it yet.
+    /// The verbs by the names in a configuration.
     package static let named: [(name: String, verb: AccessVerbs)] = [
         ("see", .see), ("read", .read), ("actions", .act), ("history", .history),
-        ("admin", .admin),
+        ("own", .own), ("admin", .admin),
     ]
 }
 

@@ -21,6 +21,7 @@ final class Dispatcher {
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
+    private let releases: ForcedReleases
     /// The marker of the action that is being carried out.
     private let watch: Cell<ActionWatch>
     /// Actions by node.
@@ -34,7 +35,8 @@ final class Dispatcher {
     /// Marks actions in `watch`.
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
-        _ outcomes: OutcomeWriter, _ delivery: Delivery, watching watch: ActionWatch
+        _ outcomes: OutcomeWriter, _ delivery: Delivery, _ connections: ConnectionTable,
+        watching watch: ActionWatch
     ) {
         self.tree = tree
         self.limits = limits
@@ -42,6 +44,7 @@ final class Dispatcher {
         self.chronicle = chronicle
         self.outcomes = outcomes
         self.delivery = delivery
+        releases = ForcedReleases(tree, connections)
         self.watch = Cell(watch)
     }
 
@@ -270,8 +273,13 @@ extension Dispatcher {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return .failed(.rejected(rejection))
         }
+        if header.flags.contains(.options),
+            let result = releases.carryOut(body, at: node, header.number, of: connection)
+        {
+            return result
+        }
         if let guarded = connection.guarded[header.id],
-            let refusal = refusal(of: header, body, by: guarded)
+            let refusal = guarded.refusal(of: header, body)
         {
             return .failed(.rejected(refusal))
         }
@@ -296,16 +304,6 @@ extension Dispatcher {
         } catch {
             return .failed(error)
         }
-    }
-
-    /// Why a client may not send an action to a node; nil if it may.
-    private func refusal(
-        of header: FrameHeader, _ body: Span<UInt8>, by guarded: GuardedNode
-    ) -> Rejection? {
-        var cursor = WireCursor()
-        // Without options that can be read, there is no action either.
-        if header.flags.contains(.options) { try? cursor.skip(in: body) }
-        return guarded.refusal(of: body, at: cursor.offset)
     }
 
     private func carryOutBatch(
@@ -401,6 +399,7 @@ extension Dispatcher {
         } catch {
             throw .decode(error.inside("options"))
         }
+        guard options.release == nil else { throw ForcedReleases.misplaced }
         if let expected = options.expected {
             // The node's revision may be that of a node below which is hidden.
             if let access = connection.access, access.view(of: node) != nil {

@@ -189,8 +189,11 @@ private struct LogRow {
         guard let offset = actionOffset(in: body, header) else {
             return ([LogAction(path: path, bytes: body)], end)
         }
-        // Options with `cancel` may be the whole body, without an action.
-        if offset == body.count, offset > 0 { return ([], end) }
+        // Options with `cancel` or `release` may be the whole body, without an action.
+        if offset == body.count, offset > 0 {
+            let isRelease = (try? DispatchOptions(wireBytes: body))?.release != nil
+            return (isRelease ? [LogAction(path: path, bytes: body)] : [], end)
+        }
         let action = body.extracting(offset..<body.count)
         return ([LogAction(path: path, bytes: action)], end)
     }

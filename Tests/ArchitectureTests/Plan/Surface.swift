@@ -11,7 +11,7 @@ enum Surface {
         "DeployExample": 152,
         "LoginExample": 14,
         "ReactorClient": 276,
-        "ReactorCore": 709,
+        "ReactorCore": 710,
         "ReactorDaemon": 75,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,
@@ -19,7 +19,7 @@ enum Surface {
         "ReactorLoop": 34,
         "ReactorServer": 43,
         "ReactorTesting": 237,
-        "ReactorWire": 417,
+        "ReactorWire": 424,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

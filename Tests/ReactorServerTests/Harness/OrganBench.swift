@@ -37,7 +37,8 @@ final class OrganBench {
         outcomes = OutcomeWriter(
             tree, sessions, connections, chronicle, delivery, orders, limits)
         dispatcher = Dispatcher(
-            tree, limits, orders, chronicle, outcomes, delivery, watching: ActionWatch())
+            tree, limits, orders, chronicle, outcomes, delivery, connections,
+            watching: ActionWatch())
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)

@@ -79,6 +79,17 @@ final class TestClient {
         send(.dispatch, flags: options == nil ? [] : .options, id: id, number: ordinal, body)
     }
 
+    /// Dispatches options without an action, with the next ordinal.
+    func dispatchNothing(to id: UInt32, options: DispatchOptions) {
+        send(.dispatch, flags: .options, id: id, number: nextOrdinal(), options.wireBytes())
+    }
+
+    /// The next ordinal, which counts as used.
+    func nextOrdinal() -> UInt64 {
+        ordinal += 1
+        return ordinal
+    }
+
     func add(_ amount: Int = 1, to id: UInt32 = 0) {
         dispatch(Tally.Action.add(by: amount), to: id)
     }

@@ -172,8 +172,8 @@ extension Server {
     /// Bytes that clients sent.
     package var receivedByteCount: UInt64 { orders.stats.bytesReceived }
 
-    /// Counts the lines that the shell's log has dropped, for the answer to ``Question/stats``.
-    package func countLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
+    /// Sets the figures that the shell counts, for the answer to ``Question/stats``.
+    package func setCounts(_ counts: ShellCounts) { orders.stats.shell = counts }
 
     /// The amounts that the server keeps now.
     package var memory: ServerMemory {
@@ -226,9 +226,6 @@ extension Server {
     /// Which actions are admitted.
     package var admission: Admission { chronicle.admission }
 
-    /// Whether every action is admitted.
-    package var admitsAll: Bool { chronicle.admission == .all }
-
     /// True while every action is refused because the journal cannot write.
     package var isReadOnly: Bool { chronicle.isReadOnly }
 
@@ -245,6 +242,9 @@ extension Server {
         tree.resumeTasks()
         tree.open()
     }
+
+    /// Admits only actions that make the tree smaller, until ``admitAll()``.
+    package func limitGrowth() { chronicle.limitGrowth() }
 
     /// Admits every action again.
     package func admitAll() { chronicle.admitAll() }

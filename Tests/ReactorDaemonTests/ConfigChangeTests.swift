@@ -37,6 +37,7 @@ struct ConfigChangeTests {
               snapshotBytes: 2MiB
               snapshotInterval: 2m
               keepBytes: 2MiB
+              bytesMax: 1GiB
               keepDuration: 2h
               reserveBytes: 0
               dropped: /old
@@ -56,7 +57,8 @@ struct ConfigChangeTests {
         #expect(
             Set(change.applied) == [
                 "data.snapshotBytes", "data.snapshotInterval", "data.keepDuration",
-                "data.keepBytes", "log.level", "log.format", "metrics.textfile", "metrics.every",
+                "data.keepBytes", "data.bytesMax", "log.level", "log.format", "metrics.textfile",
+                "metrics.every",
                 "slowLog.actions", "slowLog.turns", "slowLog.commits", "slowLog.questions",
                 "slowLog.entriesMax", "loop.spin", "limits.inFlightMax",
                 "limits.handshakeDeadline", "limits.queueBytesMax",

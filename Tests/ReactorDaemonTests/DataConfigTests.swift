@@ -40,13 +40,14 @@ struct DataConfigTests {
                   snapshotInterval: 5m
                   keepDuration: 0s
                   keepBytes: 0
+                  bytesMax: 8GiB
                   reserveBytes: 8MiB
                   dropped: /old /a/b
                 """))
         #expect(data.directory == "/srv/data" && data.durability == .relaxed)
         #expect(data.snapshotBytes == 2 << 20 && data.snapshotInterval == .seconds(300))
         #expect(data.keepDuration == .zero && data.keepBytes == 0)
-        #expect(data.reserveBytes == 8 << 20)
+        #expect(data.reserveBytes == 8 << 20 && data.bytesMax == 8 << 30)
         #expect(data.dropped.map(\.description) == ["/old", "/a/b"])
         let rows = data.rows(directory: "/srv/data")
         #expect(rows.contains { $0 == ("dropped", "/old /a/b") })
@@ -62,6 +63,7 @@ struct DataConfigTests {
             ("data: { snapshotInterval: 1us }", "expected 1s to"),
             ("data: { keepBytes: lots }", "lots"),
             ("data: { reserveBytes: -1 }", "reserveBytes"),
+            ("data: { bytesMax: 63MiB }", "expected 64MiB to"),
             ("data: { dropped: old }", "old"),
             ("data: { dropped: /old / }", "not the root"),
             ("data: { dir: /a }", "unknown key \"dir\""),

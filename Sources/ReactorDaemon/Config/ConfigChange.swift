@@ -86,6 +86,7 @@ struct ConfigChange {
         takeData("data.snapshotInterval", \.snapshotInterval)
         takeData("data.keepDuration", \.keepDuration)
         takeData("data.keepBytes", \.keepBytes)
+        takeData("data.bytesMax", \.bytesMax)
         keepData("data.reserveBytes", \.reserveBytes)
         keepData("data.dropped", \.dropped)
         config.data = data

@@ -17,6 +17,8 @@ public struct DataConfig: Equatable, Sendable {
     public var keepDuration = Duration.seconds(24 * 3_600)
     /// Maximum bytes of history older than the snapshots.
     public var keepBytes = 1 << 30
+    /// Maximum bytes of disk that the directory occupies, without the reserve; nil for no maximum.
+    public var bytesMax: Int?
     /// Disk space in bytes reserved for actions that make states smaller when the disk is full.
     public var reserveBytes = 64 << 20
     /// Paths at or below which reactors of the history may be missing; their states are
@@ -37,6 +39,7 @@ extension DataConfig {
             ("snapshotInterval", DurationText.format(snapshotInterval)),
             ("keepDuration", DurationText.format(keepDuration)),
             ("keepBytes", ByteSizeText.format(keepBytes)),
+            ("bytesMax", bytesMax.map { ByteSizeText.format($0) } ?? "none"),
             ("reserveBytes", ByteSizeText.format(reserveBytes)),
             ("dropped", dropped.map(\.description).joined(separator: " ")),
         ]
@@ -52,9 +55,11 @@ struct ConfigData {
 
     private static let keys = [
         "directory", "durability", "snapshotBytes", "snapshotInterval", "keepDuration",
-        "keepBytes", "reserveBytes", "dropped",
+        "keepBytes", "bytesMax", "reserveBytes", "dropped",
     ]
     private static let byteRange = (1 << 20)...(1 << 40)
+    // The log of the latest commits alone has 16 MiB.
+    private static let maximumRange = (64 << 20)...(1 << 50)
     private static let durationRange = Duration.seconds(1)...Duration.seconds(10 * 366 * 86_400)
 
     init(_ section: ConfigSection) {
@@ -79,6 +84,9 @@ struct ConfigData {
                 .duration, in: .zero...Self.durationRange.upperBound)
         case "keepBytes":
             data.keepBytes = try scalar.quantity(.byteSize, in: 0...Self.byteRange.upperBound)
+        case "bytesMax":
+            let isNone = try scalar.quantity(.byteSize, in: 0...Self.maximumRange.upperBound) == 0
+            data.bytesMax = isNone ? nil : try scalar.quantity(.byteSize, in: Self.maximumRange)
         case "reserveBytes":
             data.reserveBytes = try scalar.quantity(.byteSize, in: 0...Self.byteRange.upperBound)
         case "dropped": data.dropped = try Self.paths(scalar)

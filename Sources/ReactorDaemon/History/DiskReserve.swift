@@ -27,6 +27,9 @@ struct DiskReserve {
         case dropOlder
     }
 
+    /// Bytes of disk that the directory occupies, without the reserve; nil if it cannot be read.
+    var occupiedByteCount: Int? { disk.occupiedByteCount }
+
     /// Bytes left to the journal beside a snapshot.
     static let marginByteCount = 4 << 20
 

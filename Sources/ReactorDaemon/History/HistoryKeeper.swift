@@ -24,7 +24,8 @@ final class HistoryKeeper {
     private var task: SnapshotRun?
     private var orders = SnapshotOrders()
     private var trims = TrimCounts()
-    private var reserve: DiskReserve
+    /// The bounds of the directory's size: the reserve, and the configured maximum.
+    private var bounds: (reserve: DiskReserve, ceiling: DiskCeiling)
     private var record = SnapshotRecord()
     private var fresh: FreshRows
     private var appendedTurn: UInt64 = 0
@@ -36,7 +37,10 @@ final class HistoryKeeper {
         directory = history.directory
         logger = history.logger
         fresh = FreshRows(byteCount: history.replayedByteCount)
-        reserve = DiskReserve(in: directory, byteCount: config.reserveBytes)
+        bounds = (
+            DiskReserve(in: directory, byteCount: config.reserveBytes),
+            DiskCeiling(byteCountMax: config.bytesMax)
+        )
         journal = try history.openJournal(
             durability: config.durability, deliver: { [loop] job in _ = loop.post(job) })
         journal.onAlarm = { [unowned self] alarm in logger.warning("\(alarm)") }
@@ -69,6 +73,8 @@ final class HistoryKeeper {
         let isShorter =
             data.keepBytes < config.keepBytes || data.keepDuration < config.keepDuration
         config = data
+        bounds.ceiling.setMax(data.bytesMax)
+        measureDisk()
         if isShorter { trim() }
     }
 
@@ -78,7 +84,8 @@ final class HistoryKeeper {
     /// The figures of the history, for metrics.
     var figures: HistoryFigures {
         HistoryFigures(
-            directory: directory, freshByteCount: fresh.byteCount,
+            directory: directory, diskByteCountMax: bounds.ceiling.byteCountMax,
+            freshByteCount: fresh.byteCount,
             snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
     }
 
@@ -89,23 +96,25 @@ final class HistoryKeeper {
     var isTrimming: Bool { trims.isTrimming }
 
     /// Whether disk space should be reserved for a full disk, and is not.
-    var lacksReserve: Bool { reserve.isMissing }
+    var lacksReserve: Bool { bounds.reserve.isMissing }
 
     /// Tries once a minute to reserve missing space. The daemon calls this once a second.
-    func tickReserve() { reserve.tick() }
+    func tickReserve() { bounds.reserve.tick() }
 
     /// Releases the reserved space to the journal; returns false if none was reserved.
-    func releaseReserve() -> Bool { reserve.release() }
+    func releaseReserve() -> Bool { bounds.reserve.release() }
 
     /// Reserves the space again if the journal keeps enough room; returns whether it did.
-    func regainReserve() -> Bool { reserve.regain() }
+    func regainReserve() -> Bool { bounds.reserve.regain() }
 
     /// Whether the snapshot in progress needs another turn soon.
     var isGathering: Bool { task?.isGathering ?? false }
 
     /// Counts a turn's batch that was passed to the journal.
     func countAppended(_ batch: Batch, at now: UInt64) {
-        fresh.count(batch.deltas.count + batch.facts.count, at: now)
+        let byteCount = batch.deltas.count + batch.facts.count
+        fresh.count(byteCount, at: now)
+        bounds.ceiling.count(appended: byteCount)
     }
 
     /// Called when the journal has appended everything up to a turn.
@@ -120,6 +129,7 @@ final class HistoryKeeper {
     /// journal's growth: with one in progress and twice `snapshotBytes` written since the last.
     func advance(at now: UInt64) {
         defer { keepPace() }
+        if bounds.ceiling.isDue { measureDisk() }
         record.pass(isRunning: task != nil, at: now)
         if let task {
             task.advance(appendedTurn: appendedTurn)
@@ -130,15 +140,20 @@ final class HistoryKeeper {
 
     private func isDue(at now: UInt64) -> Bool {
         // A read-only server has no changes to save, and a full disk has no room for a snapshot.
-        guard fresh.isChanged, !server.isReadOnly, !trims.isTidying else { return false }
-        guard server.admission == .all else { return isRelief }
+        guard fresh.isChanged, !server.isReadOnly, !isBusy else { return false }
+        if server.admission == .shrinking { return isRelief }
+        if bounds.ceiling.isRelief(
+            freshByteCount: fresh.byteCount, shrunkByteCount: server.shrunkByteCount)
+        {
+            return true
+        }
         return fresh.byteCount >= config.snapshotBytes
             || fresh.age(at: now) >= config.snapshotInterval
     }
 
     /// Whether to take a snapshot of smaller states to free space on a full disk.
     private var isRelief: Bool {
-        switch reserve.relief(
+        switch bounds.reserve.relief(
             shrunkByteCount: server.shrunkByteCount, freshByteCount: fresh.byteCount)
         {
         case .none: return false
@@ -150,8 +165,15 @@ final class HistoryKeeper {
     }
 
     private func keepPace() {
-        let isBusy = task != nil || trims.isTidying
-        server.holdBack(isBusy && fresh.byteCount >= 2 * config.snapshotBytes)
+        let isFast =
+            fresh.byteCount >= 2 * config.snapshotBytes || bounds.ceiling.level != .normal
+        server.holdBack(isBusy && isFast)
+    }
+
+    /// Whether a snapshot, or the removal of older ones, is in progress; while space is scarce, also
+    /// the removal of rows.
+    private var isBusy: Bool {
+        task != nil || (bounds.ceiling.level == .normal ? trims.isTidying : trims.isTrimming)
     }
 
     /// Requests a snapshot of the current revision and calls `onDone` with the result. If a
@@ -201,9 +223,9 @@ final class HistoryKeeper {
         keepPace()
     }
 
-    // On a full disk one snapshot is kept: it suffices for a start.
+    // While space is scarce, one snapshot is kept: it suffices for a start.
     private func trim() {
-        if server.admission == .all {
+        if server.admission == .all, bounds.ceiling.level == .normal {
             trim(
                 keeping: JournalRetention(
                     duration: config.keepDuration, byteCount: config.keepBytes))
@@ -226,6 +248,7 @@ final class HistoryKeeper {
         ) { [weak self] result in
             guard let self else { return }
             trims.end()
+            keepPace()
             switch result {
             case .success(let trim):
                 guard trim.rowCount > 0 else { return }
@@ -235,6 +258,57 @@ final class HistoryKeeper {
             case .failure(let error):
                 logger.error("older history could not be removed: \(error)")
             }
+        }
+    }
+
+    // MARK: The maximum size of the directory
+
+    /// The size of the directory and its maximum, for the daemon's counters.
+    var diskCounts: ShellCounts {
+        var counts = ShellCounts()
+        counts.diskBytes = UInt64(bounds.ceiling.occupiedByteCount)
+        counts.diskBytesMax = UInt64(bounds.ceiling.byteCountMax ?? 0)
+        return counts
+    }
+
+    /// How full the directory is, as last measured.
+    var diskLevel: DiskCeiling.Level { bounds.ceiling.level }
+
+    /// Measures the directory, if its size has a maximum, and acts on the result: removes history
+    /// that no start needs, and limits the growth of states. The daemon calls this once a second.
+    func measureDisk() {
+        guard bounds.ceiling.byteCountMax != nil || bounds.ceiling.level != .normal,
+            let byteCount = bounds.reserve.occupiedByteCount
+        else { return }
+        let former = bounds.ceiling.level
+        if let level = bounds.ceiling.measure(byteCount, isBusy: isBusy) {
+            log(level, byteCount)
+            journal.setSpaceScarce(level != .normal)
+            if former == .normal { trim() }
+        }
+        guard bounds.ceiling.level == .full, server.admission == .all else { return }
+        server.setCounts(diskCounts)
+        server.limitGrowth()
+    }
+
+    private func log(_ level: DiskCeiling.Level, _ byteCount: Int) {
+        let metadata: Logger.Metadata = [
+            "bytes": "\(byteCount)", "bytesMax": "\(bounds.ceiling.byteCountMax ?? 0)",
+        ]
+        switch level {
+        case .normal:
+            logger.notice("the data directory is below 90 % of data.bytesMax", metadata: metadata)
+        case .scarce:
+            logger.warning(
+                "the data directory is near data.bytesMax: keeping only what a start needs",
+                metadata: metadata)
+        case .full:
+            logger.error(
+                """
+                the data directory has reached data.bytesMax: accepting only actions that make \
+                states smaller; raise it and reload, or remove what is not needed
+                """,
+                metadata: metadata)
         }
     }
 

@@ -142,6 +142,8 @@ struct SnapshotRecord {
 struct HistoryFigures: Sendable {
     /// The directory, whose files have sizes to show.
     let directory: DataDirectory
+    /// The maximum size of the directory in bytes; nil without one.
+    let diskByteCountMax: Int?
     /// Bytes of rows that the newest snapshot does not cover.
     let freshByteCount: Int
     /// Number of snapshots that could not be written.

@@ -57,7 +57,8 @@ struct MetricsReport: Sendable {
             seconds: reload.seconds)
         text.gauge(
             "reactord_read_only",
-            "1 while every action is refused, or every action that adds bytes: the disk is full.",
+            "1 while actions are refused, all or those that add bytes: the disk or its maximum is "
+                + "full.",
             server.admission == .all ? 0 : 1)
         text.gauge(
             "reactord_draining", "1 while the daemon is shutting down.",
@@ -80,7 +81,7 @@ struct MetricsReport: Sendable {
             by: "kind", SlowKind.allCases.map { ($0.rawValue, slow[$0] ?? 0) })
         text.counter(
             "reactord_log_dropped_total", "Lines that the reader of the log did not take.",
-            server.counters.logLinesDropped)
+            server.counters.shell.logLinesDropped)
     }
 
     private func describeActions(in text: inout MetricsText) {
@@ -192,6 +193,14 @@ struct MetricsReport: Sendable {
         text.gauge(
             "reactord_backup_age_seconds", "Seconds since the last backup of this run.",
             seconds: history.backupAge)
+        text.gauge(
+            "reactord_disk_bytes",
+            "Bytes of disk that the data directory occupies, without its reserve.",
+            size.occupiedByteCount)
+        text.gauge(
+            "reactord_disk_bytes_max",
+            "data.bytesMax: bytes at which actions that add bytes are refused.",
+            history.diskByteCountMax)
         text.gauge(
             "reactord_disk_free_bytes", "Bytes that the daemon may still write to the disk.",
             size.freeByteCount)

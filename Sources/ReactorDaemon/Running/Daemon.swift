@@ -305,6 +305,10 @@ extension Daemon {
     /// actions that make states smaller.
     private func resumeIfThereIsRoom() {
         guard !server.isDraining, let keeper = shell.keeper else { return }
+        keeper.measureDisk()
+        defer {
+            if let status = warnings.status(of: server.admission) { supervisor?.notify(status) }
+        }
         switch server.admission {
         case .all: keeper.tickReserve()
         case .none where keeper.hasRoom:
@@ -315,6 +319,10 @@ extension Daemon {
                 "the disk is full: released the reserve for actions that make states smaller")
             goOn(.shrinking)
         case .none: return
+        case .limited:
+            guard keeper.diskLevel != .full else { return }
+            logger.notice("the data directory has room again: accepting all actions")
+            shell.admitAll()
         case .shrinking:
             guard keeper.regainReserve() else { return }
             logger.notice("the disk has room again, also for the reserve: accepting all actions")

@@ -1,5 +1,6 @@
 import Logging
 import ReactorLoop
+import ReactorServer
 
 /// The warnings that a daemon repeats at most once per `logInterval`, whatever their number.
 ///
@@ -12,6 +13,8 @@ struct DaemonWarnings {
     private var shortening = RisingCount()
     /// The last log line about the socket's file, and its time.
     private var lastSocket: (text: String, time: UInt64)?
+    /// The admission of which the service manager was last notified.
+    private var admission = Admission.all
 
     init(_ logger: Logger, interval: UInt64) {
         self.logger = logger
@@ -37,6 +40,18 @@ struct DaemonWarnings {
                 "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(rise)",
                 "waiting": "\(jobs.waitingCount)",
             ])
+    }
+
+    /// The status for the service manager if other actions are admitted than at the last call.
+    mutating func status(of admission: Admission) -> String? {
+        guard admission != self.admission else { return nil }
+        self.admission = admission
+        return switch admission {
+        case .all: "STATUS=accepting all actions"
+        case .limited: "STATUS=data.bytesMax is reached: accepting only actions that shrink states"
+        case .shrinking: "STATUS=the disk is full: accepting only actions that shrink states"
+        case .none: "STATUS=the disk is full: read-only"
+        }
     }
 
     /// Logs an event of the socket's file; the same text again only after the interval.

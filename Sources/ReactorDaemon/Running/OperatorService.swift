@@ -61,7 +61,9 @@ final class OperatorService {
     /// Passes the time, once a second; `lag` is the delay of this call.
     func tick(lag: UInt64) {
         guard let shell = daemon?.shell else { return }
-        shell.server.countLog(linesDropped: droppedLogLines())
+        var counts = shell.keeper?.diskCounts ?? ShellCounts()
+        counts.logLinesDropped = droppedLogLines()
+        shell.server.setCounts(counts)
         shell.meter.record(lag: lag)
         endpoint?.tick(at: loop.now)
         writeFile()

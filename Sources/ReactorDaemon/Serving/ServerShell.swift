@@ -282,7 +282,7 @@ extension ServerShell {
     private func endTurn() {
         // Swift retains a local reference once, and a property at each use.
         var server = current
-        if server.admitsAll {
+        if server.admission == .all {
             let due = jobs.take()
             if !due.isEmpty { beginWork() }
             for job in due { server.perform(job) }
@@ -304,7 +304,9 @@ extension ServerShell {
             next = server.nextTurn
         } while next.isNow
         // Other sockets are polled before more is read from a client that sends much.
-        if next.isAfterPoll || jobs.hasMore && server.admitsAll || keeper?.isGathering ?? false {
+        if next.isAfterPoll || jobs.hasMore && server.admission == .all
+            || keeper?.isGathering ?? false
+        {
             loop.turnAgain()
         }
         turnEnd?()

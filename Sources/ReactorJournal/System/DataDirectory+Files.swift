@@ -38,6 +38,14 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
+    /// Returns the bytes of disk that the file `name` occupies; 0 if there is none. *C*: `fstatat`.
+    func occupiedByteCount(of name: String) -> Int {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
+        // The unit of this field is 512 bytes on every file system.
+        return Int(status.st_blocks) * 512
+    }
+
     /// Returns the seconds since the file `name` was last written; nil if there is none. *C*:
     /// `fstatat`.
     func age(of name: String) -> Double? {

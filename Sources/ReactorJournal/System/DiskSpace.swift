@@ -34,6 +34,17 @@ package struct DiskSpace: Sendable {
         return true
     }
 
+    /// Bytes of disk that the files of the directory occupy, except for the reserve; nil if the
+    /// directory cannot be read.
+    ///
+    /// *C*: `readdir`, `fstatat` of each file; there are about ten.
+    package var occupiedByteCount: Int? {
+        guard let names = try? directory.names() else { return nil }
+        return names.reduce(0) { sum, name in
+            name == Self.reserveName ? sum : sum + directory.occupiedByteCount(of: name)
+        }
+    }
+
     /// Releases the reserved space.
     package func releaseReserve() {
         _ = unsafe unlinkat(directory.descriptor, Self.reserveName, 0)

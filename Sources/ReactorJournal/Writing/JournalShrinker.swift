@@ -1,7 +1,8 @@
 /// Returns empty pages of the file to the file system, some at a time.
 ///
 /// *Place*: on the upkeep's thread when nothing is left to trim. The file keeps some empty pages
-/// for further rows; otherwise each trim would move pages that the next rows fill again.
+/// for further rows; otherwise each trim would move pages that the next rows fill again. While space
+/// is scarce, it keeps few.
 struct JournalShrinker {
     let database: JournalDatabase
     let directory: DataDirectory
@@ -9,15 +10,15 @@ struct JournalShrinker {
     let tuning: JournalTuning
 
     /// Whether the file has many more empty pages than it should keep.
-    func isDue() throws(JournalError) -> Bool {
+    func isDue(isScarce: Bool = false) throws(JournalError) -> Bool {
         let pages = try pages()
-        return pages.free > 2 * kept(pages)
+        return pages.free > 2 * kept(pages, isScarce)
     }
 
     /// Removes some empty pages from the file; returns whether more remain.
-    func step() throws(JournalError) -> Bool {
+    func step(isScarce: Bool = false) throws(JournalError) -> Bool {
         let pages = try pages()
-        let count = min(tuning.shrunkPagesMax, pages.free - kept(pages))
+        let count = min(tuning.shrunkPagesMax, pages.free - kept(pages, isScarce))
         guard count > 0 else { return false }
         try gate.upkeep { () throws(JournalError) in
             try directory.health.check()
@@ -37,7 +38,8 @@ struct JournalShrinker {
         }
     }
 
-    private func kept(_ pages: (used: Int, free: Int)) -> Int {
-        max(tuning.keptFreeByteCount / tuning.pageByteCount, pages.used / 2)
+    private func kept(_ pages: (used: Int, free: Int), _ isScarce: Bool) -> Int {
+        if isScarce { return tuning.checkpointByteCount / tuning.pageByteCount }
+        return max(tuning.keptFreeByteCount / tuning.pageByteCount, pages.used / 2)
     }
 }

@@ -21,6 +21,8 @@ final class JournalUpkeep: Sendable {
     let isStopping = Flag()
     /// Raised by the committer once the file is marked as closed.
     let isClosedCleanly = Flag()
+    /// Whether trims return nearly all empty pages to the file system; any thread.
+    let isSpaceScarce = Guarded(false)
     private let bell = Bell()
     private let directory: DataDirectory
     private let database: JournalDatabase
@@ -228,6 +230,7 @@ final class JournalUpkeep: Sendable {
         }
         if case .failure(let error) = result, error.isOfDisk { directory.health.report(error) }
         if case .success(let trim) = result, trim.rowCount > 0 { state.mayShrink = true }
+        if isSpaceScarce.withLock({ $0 }) { shrinkAll(&state) }
         end(goal, result)
     }
 
@@ -241,12 +244,24 @@ final class JournalUpkeep: Sendable {
         }
     }
 
+    /// Returns the empty pages to the file system before a trim is reported: its caller waits for
+    /// the space.
+    private func shrinkAll(_ state: inout State) {
+        checkpoint(&state)
+        state.mayShrink = true
+        while state.mayShrink, !isStopping.isUp {
+            shrink(&state)
+            if state.isDue { checkpoint(&state) }
+        }
+    }
+
     // A file that cannot shrink loses no data, so obstacles are not reported.
     private func shrink(_ state: inout State) {
         do throws(JournalError) {
-            if !state.isShrinking { state.isShrinking = try shrinker.isDue() }
+            let isScarce = isSpaceScarce.withLock { $0 }
+            if !state.isShrinking { state.isShrinking = try shrinker.isDue(isScarce: isScarce) }
             let goesOn = state.isShrinking && !isStopping.isUp
-            state.mayShrink = goesOn ? try shrinker.step() : false
+            state.mayShrink = goesOn ? try shrinker.step(isScarce: isScarce) : false
             state.isDue = state.isDue || goesOn
         } catch {
             state.mayShrink = false

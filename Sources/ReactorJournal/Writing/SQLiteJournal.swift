@@ -132,6 +132,12 @@ package final class SQLiteJournal: Journal {
                 .snapshots(count), retention, onRemoved: onRemoved, onTrimmed: onTrimmed))
     }
 
+    /// Sets whether trims return nearly all empty pages to the file system from here on, before they
+    /// are reported; otherwise the file keeps many for further rows.
+    package func setSpaceScarce(_ isScarce: Bool) {
+        upkeep.isSpaceScarce.withLock { $0 = isScarce }
+    }
+
     /// Commits the waiting batches and returns when the file is closed. Pending reports are
     /// delivered.
     package func close() {

@@ -376,10 +376,7 @@ extension Dispatcher {
     /// the end of the action's effects.
     private func quota(of session: Session, isAwaited: Bool) -> Rejection? {
         if chronicle.isReadOnly {
-            return Rejection(
-                .diskFull,
-                "the daemon's disk is full: it serves reads, and refuses actions until there "
-                    + "is room")
+            return chronicle.admission.rejection(diskBytesMax: 0)
         }
         guard isAwaited, isFull(session, besides: session.awaitedCount) else { return nil }
         return Rejection(
@@ -481,10 +478,8 @@ extension Dispatcher {
     /// The rejection of an action that makes states larger.
     private var lackOfSpace: Rejection {
         guard chronicle.admission == .all else {
-            return Rejection(
-                .diskFull,
-                "the daemon's disk is full except for a reserve: until there is room, it accepts "
-                    + "only actions that make states smaller")
+            return chronicle.admission.rejection(
+                diskBytesMax: orders.stats.shell.diskBytesMax)
         }
         return Rejection(
             .memoryFull,

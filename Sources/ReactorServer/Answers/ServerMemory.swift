@@ -111,7 +111,7 @@ struct ServerMeter {
         all["slices"] = UInt64(memory.slices)
         all["subscriptions"] = UInt64(memory.subscriptions)
         all["readOnly"] = chronicle.admission == .all ? 0 : 1
-        all["shrinkOnly"] = chronicle.admission == .shrinking ? 1 : 0
+        all["shrinkOnly"] = chronicle.admission.isShrinking ? 1 : 0
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
         all["sagaRestarts"] = tree.sagaCounts.restarts

@@ -10,7 +10,7 @@ import ReactorWire
 ///     let batch = chronicle.seal(turn: 7, deltas)      // at the end of the turn
 ///
 /// A server without a journal records nothing. While the disk is full, ``admission`` is `none`:
-/// facts that end sessions are kept here until they can be written. While it is `shrinking`,
+/// facts that end sessions are kept here until they can be written. While it is `shrinking` or `limited`,
 /// refusals for lack of space are written once there is room again.
 ///
 /// *Place*: the parts of the server record facts here; ``Server/endTurn(at:)`` takes the batch.
@@ -107,6 +107,12 @@ extension Chronicle {
         recordUnwritten()
     }
 
+    /// Admits only actions that make the tree smaller, as the data directory has its maximum size.
+    func limitGrowth() {
+        precondition(!isReadOnly, "a read-only server admits no action")
+        admission = .limited
+    }
+
     /// Admits every action again.
     func admitAll() {
         precondition(!isReadOnly, "a read-only server cannot admit every action")
@@ -151,7 +157,7 @@ extension Chronicle {
     /// Whether an action is refused for lack of space, and therefore not recorded: a client that
     /// repeats it would fill the reserve with actions that change nothing.
     private func isUnkept(_ result: DispatchResult) -> Bool {
-        guard admission == .shrinking, case .failed(.rejected(let rejection)) = result else {
+        guard admission.isShrinking, case .failed(.rejected(let rejection)) = result else {
             return false
         }
         return rejection.code == FaultCode.diskFull.rawValue
@@ -460,16 +466,6 @@ extension Chronicle {
             self?.highestConnection ?? highestConnection
         }
     }
-}
-
-/// Which actions may run.
-package enum Admission: Sendable {
-    /// All actions.
-    case all
-    /// Actions that make the tree smaller: the disk is full except for a reserve.
-    case shrinking
-    /// None: the journal cannot write.
-    case none
 }
 
 extension Outcome {

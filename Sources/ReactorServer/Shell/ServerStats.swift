@@ -48,8 +48,8 @@ package struct ServerStats: Equatable, Sendable {
     package var patchesEncoded: UInt64 = 0
     /// Bytes of these values and patches.
     package var valueBytesEncoded: UInt64 = 0
-    /// Lines that the log dropped, as its reader did not read them; the shell counts them.
-    package var logLinesDropped: UInt64 = 0
+    /// The figures that the shell counts.
+    package var shell = ShellCounts()
     /// Connections that were refused, by the limit that they met.
     package var refusals: [RefusalReason: UInt64] = [:]
     /// Connections that were closed for a fault of their client, by the fault's code.
@@ -72,7 +72,7 @@ package struct ServerStats: Equatable, Sendable {
 
     /// Every counter by its name.
     var named: [String: UInt64] {
-        [
+        var all = [
             "connectionsAccepted": connectionsAccepted, "turnedAway": turnedAway,
             "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived,
             "actions": actions,
@@ -80,7 +80,25 @@ package struct ServerStats: Equatable, Sendable {
             "historyContradicted": historyContradicted,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
-            "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": logLinesDropped,
+            "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": shell.logLinesDropped,
         ]
+        if shell.diskBytesMax > 0 {
+            all["diskBytes"] = shell.diskBytes
+            all["diskBytesMax"] = shell.diskBytesMax
+        }
+        return all
     }
+}
+
+/// Figures that the shell counts and the server shows.
+package struct ShellCounts: Equatable, Sendable {
+    /// Lines that the log dropped, as its reader did not read them.
+    package var logLinesDropped: UInt64 = 0
+    /// Bytes of disk that the data directory occupies.
+    package var diskBytes: UInt64 = 0
+    /// The maximum of ``diskBytes``; 0 without one.
+    package var diskBytesMax: UInt64 = 0
+
+    /// All zero.
+    package init() {}
 }

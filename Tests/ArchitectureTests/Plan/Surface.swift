@@ -12,7 +12,7 @@ enum Surface {
         "LoginExample": 14,
         "ReactorClient": 276,
         "ReactorCore": 710,
-        "ReactorDaemon": 75,
+        "ReactorDaemon": 76,
         "ReactorDaemonCommand": 8,
         "ReactorFoundation": 19,
         "ReactorJournal": 12,

@@ -161,6 +161,34 @@ struct ShrinkTests {
         #expect(stats["readOnly"] == 1 && stats["shrinkOnly"] == 0)
     }
 
+    @Test("J121: while growth is limited, growing actions are refused with the maximum's name")
+    func limited() throws {
+        let (harness, client) = try start()
+        harness.server.admitAll()
+        client.dispatch(Ledger.Action.put(key: "new", value: 1))
+        var counts = ShellCounts()
+        (counts.diskBytes, counts.diskBytesMax) = (9, 7)
+        harness.server.setCounts(counts)
+        harness.server.limitGrowth()
+        #expect(harness.server.admission == .limited && !harness.server.isReadOnly)
+        client.dispatch(Ledger.Action.put(key: "newer", value: 1))
+        client.dispatch(Ledger.Action.drop(key: "new"))
+        harness.turn()
+        let log = try OutcomeLog(client.frames())
+        #expect(log[1]?.isApplied == true && log[3]?.isApplied == true)
+        let stats = try stats(harness, client)
+        #expect(stats["readOnly"] == 1 && stats["shrinkOnly"] == 1 && stats["diskBytesMax"] == 7)
+        harness.server.admitAll()
+        client.dispatch(Ledger.Action.put(key: "newer", value: 1))
+        harness.turn()
+        #expect(try OutcomeLog(client.frames())[4]?.isApplied == true)
+        guard case .rejected(FaultCode.diskFull.rawValue, let message)? = log[2] else {
+            Issue.record("an action that grows was carried out")
+            return
+        }
+        #expect(message.contains("data.bytesMax, 7 bytes"))
+    }
+
     @Test("weighing a large state uses a client's share of the turn")
     func share() throws {
         let (harness, client) = try start()

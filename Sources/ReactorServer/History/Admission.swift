@@ -1,0 +1,40 @@
+import ReactorCore
+import ReactorWire
+
+/// Which actions may run.
+package enum Admission: Sendable {
+    /// All actions.
+    case all
+    /// Actions that make the tree smaller: the data directory has its maximum size.
+    case limited
+    /// Actions that make the tree smaller: the disk is full except for a reserve.
+    case shrinking
+    /// None: the journal cannot write.
+    case none
+
+    /// Whether only actions that make the tree smaller may run.
+    package var isShrinking: Bool { self == .limited || self == .shrinking }
+
+    /// The rejection of an action that may not run. `diskBytesMax` is the maximum size of the data
+    /// directory.
+    func rejection(diskBytesMax: UInt64) -> Rejection {
+        switch self {
+        case .all, .shrinking:
+            Rejection(
+                .diskFull,
+                "the daemon's disk is full except for a reserve: until there is room, it accepts "
+                    + "only actions that make states smaller")
+        case .limited:
+            Rejection(
+                .diskFull,
+                "the data directory has reached data.bytesMax, \(diskBytesMax) bytes: until it is "
+                    + "smaller, the daemon accepts only actions that make states smaller; ask the "
+                    + "operator to raise data.bytesMax and reload")
+        case .none:
+            Rejection(
+                .diskFull,
+                "the daemon's disk is full: it serves reads, and refuses actions until there "
+                    + "is room")
+        }
+    }
+}

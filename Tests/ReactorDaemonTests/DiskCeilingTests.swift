@@ -169,6 +169,7 @@ struct DiskCeilingTests {
         var notices: [String] = []
         while notices.last?.contains("accepting all actions") != true, notices.count < 100 {
             let notice = listener.receive()
+            if notice.isEmpty { break }
             if notice.contains("STATUS=") { notices.append(notice) }
         }
         #expect(notices.contains { $0.contains("data.bytesMax is reached") }, "\(notices)")

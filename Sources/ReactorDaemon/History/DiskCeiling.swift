@@ -47,7 +47,8 @@ struct DiskCeiling {
     var isDue: Bool { byteCountMax != nil && appendedByteCount >= Self.measuredByteCount }
 
     /// Takes a measurement; returns the new level if it is another. While `isBusy`, a snapshot or
-    /// a removal is in progress, which will free space: the directory does not become full then.
+    /// a removal is in progress, which will free space: the directory does not become full then,
+    /// but at the measurement after it.
     mutating func measure(_ byteCount: Int, isBusy: Bool) -> Level? {
         appendedByteCount = 0
         occupiedByteCount = byteCount

@@ -306,9 +306,9 @@ extension Daemon {
     private func resumeIfThereIsRoom() {
         guard !server.isDraining, let keeper = shell.keeper else { return }
         keeper.measureDisk()
-        defer {
-            if let status = warnings.status(of: server.admission) { supervisor?.notify(status) }
-        }
+        // Before and after, since only here an admission ends.
+        notifyOfAdmission()
+        defer { notifyOfAdmission() }
         switch server.admission {
         case .all: keeper.tickReserve()
         case .none where keeper.hasRoom:
@@ -328,6 +328,10 @@ extension Daemon {
             logger.notice("the disk has room again, also for the reserve: accepting all actions")
             shell.admitAll()
         }
+    }
+
+    private func notifyOfAdmission() {
+        if let status = warnings.status(of: server.admission) { supervisor?.notify(status) }
     }
 
     private func goOn(_ admission: Admission) {

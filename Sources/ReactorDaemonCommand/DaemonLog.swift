@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import ReactorDaemon
+import ReactorLoop
 import ReactorThreads
 
 /// A daemon's log: lines to standard error, written without waiting for the reader.
@@ -14,7 +15,16 @@ enum DaemonLog {
     /// The program's name, the form of its lines, and the lowest level that is written.
     private static let form = Guarded(
         (label: "", format: LogFormat.text, level: Logger.Level.info))
-    private static let writer = try? LineWriter(to: STDERR_FILENO) { dropped(count: $0) }
+    /// Journald's socket, if journald reads standard error.
+    private static let journal: JournalSocket? = {
+        let stream = ProcessEnvironment.environment["JOURNAL_STREAM"]
+        return JournalSocket.reads(STDERR_FILENO, stream: stream) ? JournalSocket() : nil
+    }()
+    private static let writer = try? LineWriter(to: STDERR_FILENO, journal) {
+        dropped(count: $0)
+    }
+    /// Whether events in the form ``LogFormat/journal`` have the form of an entry as well.
+    fileprivate static var hasJournal: Bool { journal != nil }
 
     /// Creates a handler of a program's events, in the form and from the level of ``set(_:_:)``.
     static func handler(label: String) -> any LogHandler {
@@ -31,9 +41,12 @@ enum DaemonLog {
     fileprivate static var level: Logger.Level { form.withLock { $0.level } }
 
     /// Queues whole lines for the log's thread; without a thread, writes them immediately.
-    static func write(_ text: String) {
-        if let writer { return writer.write(text) }
-        StandardError.write(line: String(text.dropLast()))
+    static func write(_ text: String) { write(LogRecord(text)) }
+
+    /// Queues an event for the log's thread.
+    fileprivate static func write(_ record: LogRecord) {
+        if let writer { return writer.write(record) }
+        StandardError.write(line: String(record.text.dropLast()))
     }
 
     /// Writes a line about the end of `program`: as text in the form `reactord: …`, else as an
@@ -50,24 +63,24 @@ enum DaemonLog {
     static func flush() { writer?.flush(milliseconds: flushMillisecondsMax) }
 
     /// Creates a handler for lines in the form that applies now.
-    fileprivate static func handler(_ stream: some TextOutputStream & Sendable) -> any LogHandler {
+    fileprivate static func handler(_ stream: some LogOutput) -> any LogHandler {
         let (label, format, _) = form.withLock { $0 }
         return format == .text
             ? StreamLogHandler(label: label, stream: stream)
             : LineLogHandler(label: label, format: format, stream: stream)
     }
 
-    private static func dropped(count: UInt64) -> String {
-        let text = Guarded("")
+    private static func dropped(count: UInt64) -> LogRecord {
+        let record = Guarded(LogRecord(""))
         log(
             .warning, "dropped lines that the reader of the log did not take",
-            ["count": "\(count)"], to: CapturedText(text: text))
-        return text.withLock { $0 }
+            ["count": "\(count)"], to: CapturedRecord(record: record))
+        return record.withLock { $0 }
     }
 
     private static func log(
         _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata,
-        to stream: some TextOutputStream & Sendable
+        to stream: some LogOutput
     ) {
         handler(stream).log(
             event: LogEvent(
@@ -101,8 +114,18 @@ private struct DaemonLogHandler: LogHandler {
     }
 }
 
-/// Writes each event as one line in a form for programs.
-private struct LineLogHandler<Stream: TextOutputStream & Sendable>: LogHandler {
+/// A place for lines and events.
+private protocol LogOutput: TextOutputStream, Sendable {
+    /// Writes an event.
+    mutating func write(_ record: LogRecord)
+}
+
+extension LogOutput {
+    mutating func write(_ text: String) { write(LogRecord(text)) }
+}
+
+/// Writes each event in a form for programs.
+private struct LineLogHandler<Stream: LogOutput>: LogHandler {
     let label: String
     let format: LogFormat
     let stream: Stream
@@ -126,20 +149,24 @@ private struct LineLogHandler<Stream: TextOutputStream & Sendable>: LogHandler {
         all.merge(metadataProvider?.get() ?? [:]) { $1 }
         all.merge(event.metadata ?? [:]) { $1 }
         var stream = stream
-        stream.write(
-            format == .json
-                ? LogLine.json(event, all, program: label) : LogLine.journal(event, all))
+        guard format == .journal else {
+            return stream.write(LogRecord(LogLine.json(event, all, program: label)))
+        }
+        let entry =
+            DaemonLog.hasJournal
+            ? LogLine.journalEntry(event, all, program: label) : nil
+        stream.write(LogRecord(LogLine.journal(event, all), entry: entry))
     }
 }
 
-/// Passes a handler's lines to the log.
-private struct LogStream: TextOutputStream, Sendable {
-    mutating func write(_ text: String) { DaemonLog.write(text) }
+/// Passes a handler's lines and events to the log.
+private struct LogStream: LogOutput {
+    mutating func write(_ record: LogRecord) { DaemonLog.write(record) }
 }
 
-/// Captures a handler's line.
-private struct CapturedText: TextOutputStream, Sendable {
-    let text: Guarded<String>
+/// Captures a handler's event.
+private struct CapturedRecord: LogOutput {
+    let record: Guarded<LogRecord>
 
-    mutating func write(_ text: String) { self.text.withLock { $0 += text } }
+    mutating func write(_ record: LogRecord) { self.record.withLock { $0 = record } }
 }

@@ -6,6 +6,9 @@ import Glibc
 /// ``byteCountMax`` bytes wait for the reader; further lines are dropped and counted, and the count
 /// is written once the reader continues.
 ///
+/// With a ``JournalSocket``, events that have the form of an entry go there, and as lines to the
+/// descriptor only if journald does not take them.
+///
 /// *Owner*: any thread. The thread ends when the writer is released.
 package final class LineWriter: Sendable {
     /// Maximum bytes that wait, including those being written.
@@ -13,16 +16,17 @@ package final class LineWriter: Sendable {
 
     private let queue: LineQueue
 
-    /// Writes to `descriptor`, which must stay open; `whenDropped` makes the line that reports
-    /// dropped lines, with its newline.
+    /// Writes to `descriptor`, which must stay open; `whenDropped` makes the event that reports
+    /// dropped lines.
     package init(
-        to descriptor: Int32, byteCountMax: Int = LineWriter.byteCountMax,
-        whenDropped: @escaping @Sendable (_ count: UInt64) -> String
+        to descriptor: Int32, _ journal: JournalSocket? = nil,
+        byteCountMax: Int = LineWriter.byteCountMax,
+        whenDropped: @escaping @Sendable (_ count: UInt64) -> LogRecord
     ) throws(WorkThreadError) {
         let queue = LineQueue(byteCountMax)
         self.queue = queue
         _ = try WorkThread(name: "log", stackByteCount: 256 << 10, takesSignals: false) {
-            queue.write(to: descriptor, whenDropped)
+            queue.write(to: descriptor, journal, whenDropped)
         }
     }
 
@@ -30,7 +34,10 @@ package final class LineWriter: Sendable {
 
     /// Queues `text`, one or several whole lines, to be written in order; drops it if it does not
     /// fit. Never waits.
-    package func write(_ text: String) { queue.add(text) }
+    package func write(_ text: String) { write(LogRecord(text)) }
+
+    /// Queues an event; drops it if it does not fit. Never waits.
+    package func write(_ record: LogRecord) { queue.add(record) }
 
     /// Number of lines dropped since the start.
     package var droppedCount: UInt64 { queue.droppedCount }
@@ -42,10 +49,27 @@ package final class LineWriter: Sendable {
     package func flush(milliseconds: UInt32) -> Bool { queue.flush(milliseconds: milliseconds) }
 }
 
-/// The waiting bytes, and those being written.
+/// An event of a log, to be written.
+package struct LogRecord: Sendable {
+    /// Whole lines, with their newlines.
+    package var text: String
+    /// The entry for journald's socket; nil for an event that has only the form of a line.
+    package var entry: [UInt8]?
+
+    /// Makes an event of its forms.
+    package init(_ text: String, entry: [UInt8]? = nil) {
+        self.text = text
+        self.entry = entry
+    }
+
+    fileprivate var byteCount: Int { text.utf8.count + (entry?.count ?? 0) }
+}
+
+/// The waiting events, and those being written.
 private final class LineQueue: Sendable {
     private struct State {
-        var waiting: [UInt8] = []
+        var waiting: [LogRecord] = []
+        var waitingByteCount = 0
         /// Bytes that the thread has taken and not yet written.
         var takenByteCount = 0
         var droppedCount: UInt64 = 0
@@ -65,14 +89,15 @@ private final class LineQueue: Sendable {
 
     var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
 
-    func add(_ text: String) {
+    func add(_ record: LogRecord) {
         let isAdded = state.withLock { state in
-            let bytes = text.utf8
-            guard state.waiting.count + state.takenByteCount + bytes.count <= byteCountMax else {
+            let byteCount = state.waitingByteCount + record.byteCount
+            guard byteCount + state.takenByteCount <= byteCountMax else {
                 state.droppedCount += 1
                 return false
             }
-            state.waiting.append(contentsOf: bytes)
+            state.waiting.append(record)
+            state.waitingByteCount = byteCount
             return true
         }
         // If a line was dropped, the thread is busy, and checks the queue again afterwards.
@@ -94,29 +119,48 @@ private final class LineQueue: Sendable {
         }
     }
 
-    /// Writes queued bytes on the calling thread, until the queue is closed.
-    func write(to descriptor: Int32, _ whenDropped: (UInt64) -> String) {
+    /// Writes queued events on the calling thread, until the queue is closed.
+    func write(
+        to descriptor: Int32, _ journal: JournalSocket?, _ whenDropped: (UInt64) -> LogRecord
+    ) {
         while true {
-            let (bytes, dropped, isClosed) = state.withLock { state in
-                let bytes = state.waiting
+            let (records, dropped, isClosed) = state.withLock { state in
+                let records = state.waiting
                 state.waiting = []
-                state.takenByteCount = bytes.count
+                (state.takenByteCount, state.waitingByteCount) = (state.waitingByteCount, 0)
                 let dropped = state.droppedCount - state.toldCount
                 state.toldCount = state.droppedCount
-                return (bytes, dropped, state.isClosed)
+                return (records, dropped, state.isClosed)
             }
-            if bytes.isEmpty, dropped == 0 {
+            if records.isEmpty, dropped == 0 {
                 if isClosed { return }
                 progress.ring()
                 work.wait()
                 continue
             }
-            Self.write(bytes, to: descriptor)
+            Self.write(records, to: descriptor, journal)
             // The dropped lines came after all that were waiting then.
-            if dropped > 0 { Self.write(Array(whenDropped(dropped).utf8), to: descriptor) }
+            if dropped > 0 { Self.write([whenDropped(dropped)], to: descriptor, journal) }
             state.withLock { $0.takenByteCount = 0 }
             progress.ring()
         }
+    }
+
+    /// Writes events in order: consecutive lines at once, and entries one by one.
+    private static func write(
+        _ records: [LogRecord], to descriptor: Int32, _ journal: JournalSocket?
+    ) {
+        var lines: [UInt8] = []
+        for record in records {
+            guard let entry = record.entry, let journal else {
+                lines.append(contentsOf: record.text.utf8)
+                continue
+            }
+            write(lines, to: descriptor)
+            lines = []
+            if !journal.send(entry) { lines.append(contentsOf: record.text.utf8) }
+        }
+        write(lines, to: descriptor)
     }
 
     /// Writes all of `bytes`, however long it takes. Gives up on an error, since a log has no other

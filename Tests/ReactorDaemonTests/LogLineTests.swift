@@ -48,6 +48,59 @@ struct LogLineTests {
         #expect(levels == ["<7>", "<7>", "<6>", "<5>", "<4>", "<3>", "<2>"])
     }
 
+    @Test("X116: an entry for journald has a field for the message, the priority and each detail")
+    func entry() {
+        let entry = LogLine.journalEntry(
+            event(.warning, "a\nb\u{1b}", error: WireError(.truncated, at: 3)),
+            [
+                "uid": "1000", "byUID": "7", "_PID": "1", "message": "c", "9x": "d",
+                "code": "\(String(repeating: "e", count: LogLine.entryFieldBytesMax + 5))",
+            ], program: "reactord")
+        let lines = String(decoding: entry, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(lines[0] == "MESSAGE=a\\u{a}b\\u{1b}")
+        #expect(lines[1] == "PRIORITY=4" && lines[2] == "SYSLOG_IDENTIFIER=reactord")
+        #expect(lines[3].hasPrefix("ERROR="))
+        #expect(
+            Set(lines[4...].map { $0.split(separator: "=")[0] }) == [
+                "UID", "BY_UID", "FIELD__PID", "FIELD_MESSAGE", "FIELD_9X", "CODE",
+            ])
+        #expect(lines.contains("UID=1000") && lines.contains("BY_UID=7"))
+        let code = lines.first { $0.hasPrefix("CODE=") }
+        #expect(code?.utf8.count == "CODE=".utf8.count + LogLine.entryFieldBytesMax)
+        let long = LogLine.journalEntry(
+            event(.info, String(repeating: "é", count: LogLine.entryMessageBytesMax)), [:],
+            program: "p")
+        #expect(long.count < LogLine.entryMessageBytesMax + 64)
+    }
+
+    @Test(
+        "a daemon whose standard error is journald's sends entries to journald's socket",
+        .enabled(if: DiskReserveTests.mayMount))
+    func journald() async throws {
+        let directory = TestDirectory()
+        let listener = try JournalListener(in: directory)
+        let config = try directory.write(
+            "log: { format: journal }\n" + DaemonProcess.example, to: "r.yaml")
+        let script = """
+            mount -t tmpfs none /run && mkdir -p /run/systemd/journal || exit 99
+            mount --bind "$1" /run/systemd/journal || exit 99
+            export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)
+            exec "$2" --config "$3" --socket "$4"
+            """
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "unshare", "-m", "sh", "-c", script, "sh", directory.path("journal"),
+                Built.product("reactord"), config, directory.path("s"),
+            ], in: directory, name: "daemon")
+        let ready = listener.receive()
+        #expect(ready.contains("MESSAGE=ready\nPRIORITY=5\nSYSLOG_IDENTIFIER=reactord\n"))
+        #expect(ready.contains("\nSOCKET=") && !process.errors.contains("ready"))
+        process.signal(SIGTERM)
+        #expect(await process.ended() == .exited(0), "\(process.errors)")
+        #expect(listener.receive().contains("MESSAGE=draining\n"))
+    }
+
     @Test("a daemon writes its log, and the error that ends it, in the configured form")
     func daemon() async throws {
         let directory = TestDirectory()
@@ -77,5 +130,40 @@ struct LogLineTests {
         #expect(lines.count == 3)
         #expect(lines[1].contains("one of text, json, journal"))
         #expect(lines[2].contains("did you mean format?"))
+    }
+}
+
+/// A datagram socket in the place of journald's.
+private final class JournalListener {
+    private let descriptor: Int32
+
+    init(in directory: TestDirectory) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.path("journal"), withIntermediateDirectories: true)
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+            unsafe field.copyBytes(from: directory.path("journal/socket").utf8)
+        }
+        let status = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(status == 0)
+        // A missing datagram fails the test instead of blocking it.
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for the next entry.
+    func receive() -> String {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

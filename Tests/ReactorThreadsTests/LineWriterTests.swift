@@ -41,7 +41,9 @@ private final class SlowPipe {
 @Suite("a writer of lines", .timeLimit(.minutes(10)))
 struct LineWriterTests {
     private func writer(_ pipe: SlowPipe, byteCountMax: Int) throws -> LineWriter {
-        try LineWriter(to: pipe.ends[1], byteCountMax: byteCountMax) { "dropped \($0)\n" }
+        try LineWriter(to: pipe.ends[1], byteCountMax: byteCountMax) {
+            LogRecord("dropped \($0)\n")
+        }
     }
 
     @Test("lines are written in order, and a flush waits for the last")
@@ -78,7 +80,7 @@ struct LineWriterTests {
     func refusal() throws {
         let pipe = SlowPipe()
         // The read end, which refuses writes.
-        let writer = try LineWriter(to: pipe.ends[0]) { "\($0)\n" }
+        let writer = try LineWriter(to: pipe.ends[0]) { LogRecord("\($0)\n") }
         writer.write("line\n")
         #expect(writer.flush(milliseconds: 60_000))
     }

@@ -447,7 +447,7 @@ extension Delivery {
 
 extension String {
     /// The longest prefix of whole characters that fits into `bytesMax` bytes.
-    func cut(to bytesMax: Int) -> String {
+    package func cut(to bytesMax: Int) -> String {
         guard utf8.count > bytesMax else { return self }
         var end = utf8.index(startIndex, offsetBy: bytesMax)
         while end > startIndex, end.samePosition(in: unicodeScalars) == nil {

@@ -1,9 +1,10 @@
 import ReactorJournal
+import ReactorWire
 import Testing
 
 @testable import ReactorDaemon
 
-/// Drives ``FreshRows``, ``TrimCounts``, ``SnapshotOrders`` and ``SnapshotRecord``.
+/// Drives ``FreshRows``, ``StateSizes``, ``TrimCounts``, ``SnapshotOrders`` and ``SnapshotRecord``.
 @Suite("What the keeper counts")
 struct KeeperCountsTests {
     @Test("the age of fresh rows is that of the oldest one of this run")
@@ -26,11 +27,26 @@ struct KeeperCountsTests {
         trims.begin()
         trims.endTidying()
         #expect(trims.isTrimming && trims.isTidying)
+        #expect(trims.anchor == nil)
+        trims.setAnchor(7)
         trims.end()
         trims.endTidying()
         #expect(trims.isTrimming && !trims.isTidying)
         trims.end()
-        #expect(!trims.isTrimming)
+        #expect(!trims.isTrimming && trims.anchor == 7)
+    }
+
+    @Test("sizes are summed by reactor, and beyond the maximum counted together")
+    func sizes() {
+        let sizes = StateSizes()
+        sizes.add(5, at: nil)
+        sizes.add(7, at: "visits")
+        sizes.add(3, at: "visits")
+        #expect(sizes.byteCounts.map(\.reactor) == ["/", "/visits"])
+        #expect(sizes.byteCounts.map(\.byteCount) == [5, 10])
+        for number in 0..<StateSizes.reactorsMax { sizes.add(1, at: WireKey("n\(number)")) }
+        #expect(sizes.byteCounts.count == StateSizes.reactorsMax + 1)
+        #expect(sizes.byteCounts.last { $0.reactor == "other" }?.byteCount == 2)
     }
 
     @Test("the server is asked once, and the callbacks belong to the snapshot that begins next")

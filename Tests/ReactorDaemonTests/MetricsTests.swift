@@ -76,6 +76,47 @@ struct MetricsTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path("m")))
     }
 
+    @Test("the page of metrics lists exactly the families that a daemon shows, with their labels")
+    func page() async throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/ReactorDaemon/ReactorDaemon.docc/Metrics.md")
+        let listed = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| `") }.map { line in
+                line.split(separator: "|", omittingEmptySubsequences: false)
+                    .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
+            }
+        let directory = TestDirectory()
+        let daemon = try await Self.start(in: directory)
+        let reactorctl = Reactorctl(daemon: daemon)
+        _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":1}}"#)
+        #expect(try await reactorctl("snapshot").code == 0)
+        #expect(try await reactorctl("backup", directory.path("copy")).code == 0)
+        let text = try await reactorctl("metrics").output
+        let lines = text.split(separator: "\n")
+        let families = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ") }
+        let kinds = Dictionary(
+            uniqueKeysWithValues: families.map { (String($0[2]), String($0[3])) })
+        // Without a maximum of the disk, nor a fault of a client.
+        let absent: Set = ["reactord_disk_bytes_max", "reactord_memory_max_bytes"]
+        #expect(Set(listed.map { $0[1] }).subtracting(kinds.keys).isSubset(of: absent))
+        #expect(Set(kinds.keys).subtracting(listed.map { $0[1] }).isEmpty)
+        for row in listed {
+            #expect(kinds[row[1]] ?? row[2] == row[2], "\(row[1])")
+            guard row[2] != "histogram" else { continue }
+            for line in lines where line.hasPrefix(row[1] + "{") {
+                #expect(line.hasPrefix("\(row[1]){\(row[3])="), "\(line)")
+            }
+        }
+        #expect(try #require(Self.value("reactord_state_bytes{reactor=\"/visits\"}", in: text)) > 0)
+        #expect(try #require(Self.value("reactord_journal_rows_kept", in: text)) > 0)
+        #expect(Self.value("reactord_clock_behind_seconds", in: text) == 0)
+        #expect(Self.value("reactord_journal_trim_lag_bytes", in: text) != nil)
+        #expect(Self.value("reactord_epoch_changes_total", in: text) == 0)
+        #expect(Self.value("reactord_denied_total{verb=\"own\"}", in: text) == 0)
+        #expect(try #require(Self.value("reactord_disk_bytes", in: text)) > 0)
+        #expect(await daemon.stop() == .exited(0))
+    }
+
     @Test("the socket answers for life and readiness, and refuses everything else")
     func requests() async throws {
         let directory = TestDirectory()

@@ -44,7 +44,7 @@ struct JournalGateTests {
         for _ in 1...10 { #expect(pace.admit(1_000)) }
         pace.begin()
         pace.begin()
-        #expect(pace.admit(60) && pace.admit(60))
+        #expect(pace.admit(60) && pace.admit(60) && pace.lagByteCount == 120)
         #expect(!pace.admit(1))
         // Another trim is still in progress.
         pace.end()
@@ -61,6 +61,7 @@ struct JournalGateTests {
         #expect(pace.admit(100) && !pace.admit(1))
         // The writer is this far ahead of a long trim, and does not wait for its end.
         pace.trimmed(40)
+        #expect(pace.lagByteCount == 60)
         #expect(pace.admit(40) && !pace.admit(1))
         pace.trimmed(1_000)
         #expect(pace.admit(100) && !pace.admit(1))

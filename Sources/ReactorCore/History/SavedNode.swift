@@ -2,6 +2,8 @@
 package struct SavedNode: Sendable {
     /// The node's place in the tree, and when it changed.
     package let head: NodeHead
+    /// The first component of the node's path; nil for the root. It is not encoded.
+    package let topName: WireKey?
     // The closure holds a copy of the state, which shares storage with it; encoding happens later.
     let encodeState: @Sendable (inout WireWriter) -> Void
 

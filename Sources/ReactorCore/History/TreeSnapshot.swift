@@ -77,6 +77,7 @@ extension SavedNode {
             number: node.number, parent: node.parent?.number ?? node.number, name: node.name,
             birth: node.birthSequence, sequence: node.sequence, fingerprint: form.fingerprint,
             reactor: form.name)
+        topName = node.path.components.first
         encodeState = node.copyState()
     }
 }

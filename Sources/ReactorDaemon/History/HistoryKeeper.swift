@@ -86,6 +86,9 @@ final class HistoryKeeper {
         HistoryFigures(
             directory: directory, diskByteCountMax: bounds.ceiling.byteCountMax,
             freshByteCount: fresh.byteCount,
+            keptRowCount: trims.anchor.map { journal.lastNumber &- $0 },
+            trimLagByteCount: journal.trimLagByteCount, latestTime: journal.latestTime,
+            stateByteCounts: record.stateByteCounts,
             snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
     }
 
@@ -204,6 +207,7 @@ final class HistoryKeeper {
         _ result: Result<SnapshotHeader, JournalError>,
         _ callbacks: [SnapshotOrders.Callback]
     ) {
+        if let task, case .success = result { record.keep(task.stateSizes) }
         // A snapshot whose file failed may be only partly collected.
         task?.cancel()
         task = nil
@@ -247,7 +251,10 @@ final class HistoryKeeper {
             count, keeping: retention, onRemoved: onRemoved
         ) { [weak self] result in
             guard let self else { return }
+            if case .success(let trim) = result { trims.setAnchor(trim.anchor.number) }
             trims.end()
+            // Now, since another snapshot may begin in the next turn: what is left here is needed.
+            measureDisk()
             keepPace()
             switch result {
             case .success(let trim):

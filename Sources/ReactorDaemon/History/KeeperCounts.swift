@@ -1,6 +1,8 @@
 import ReactorJournal
 import ReactorLoop
 import ReactorServer
+import ReactorThreads
+import ReactorWire
 
 /// The rows that the newest snapshot does not contain.
 ///
@@ -44,6 +46,8 @@ struct TrimCounts {
     private var count = 0
     /// Number of those that have not removed the older snapshots yet.
     private var tidyingCount = 0
+    /// The last row that a trim has removed; nil before one has ended.
+    private(set) var anchor: UInt64?
 
     /// Whether a trim is in progress.
     var isTrimming: Bool { count > 0 }
@@ -62,6 +66,9 @@ struct TrimCounts {
         tidyingCount -= 1
         invariants()
     }
+
+    /// Records the last row that a trim has removed.
+    mutating func setAnchor(_ number: UInt64) { anchor = number }
 
     /// Called when a trim has removed the rows.
     mutating func end() {
@@ -117,6 +124,8 @@ struct SnapshotRecord {
     private(set) var failedCount: UInt64 = 0
     /// The time that the last snapshot took; nil before one has ended.
     private(set) var nanoseconds: UInt64?
+    /// Bytes of the states in the last snapshot, by reactor; empty before one has ended.
+    private(set) var stateByteCounts: [(reactor: String, byteCount: Int)] = []
     /// When the snapshot in progress was first seen, in nanoseconds.
     private var start: UInt64?
 
@@ -126,6 +135,9 @@ struct SnapshotRecord {
         if hasFailed { failedCount += 1 }
         assert(!hasFailed || failedCount > 0, "a failed snapshot is not counted")
     }
+
+    /// Keeps the sizes of the states in a snapshot that has ended.
+    mutating func keep(_ sizes: StateSizes) { stateByteCounts = sizes.byteCounts }
 
     /// Passes the time, after each turn, with whether a snapshot is in progress.
     mutating func pass(isRunning: Bool, at now: UInt64) {
@@ -138,6 +150,32 @@ struct SnapshotRecord {
     }
 }
 
+/// The sizes of the states in a snapshot, by reactor at the top of the tree.
+///
+/// *Place*: filled by the snapshot's thread while it encodes the states, and read for metrics after
+/// that. The reactors at the top come from the configuration, so they are few; beyond
+/// ``reactorsMax`` of them, the rest is counted as `other`. *Owner*: any thread.
+final class StateSizes: Sendable {
+    /// Maximum number of reactors that are counted apart.
+    static let reactorsMax = 64
+
+    private let sizes = Guarded<[String: Int]>([:])
+
+    /// Counts the bytes of a node whose path begins with `topName`; nil for the root itself.
+    func add(_ byteCount: Int, at topName: WireKey?) {
+        let reactor = topName.map { "/\($0.text)" } ?? "/"
+        sizes.withLock { sizes in
+            let isCounted = sizes[reactor] != nil || sizes.count < Self.reactorsMax
+            sizes[isCounted ? reactor : "other", default: 0] += byteCount
+        }
+    }
+
+    /// The bytes by reactor, in the order of their names.
+    var byteCounts: [(reactor: String, byteCount: Int)] {
+        sizes.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
 /// The figures of a daemon's history, for metrics.
 struct HistoryFigures: Sendable {
     /// The directory, whose files have sizes to show.
@@ -146,6 +184,14 @@ struct HistoryFigures: Sendable {
     let diskByteCountMax: Int?
     /// Bytes of rows that the newest snapshot does not cover.
     let freshByteCount: Int
+    /// Number of rows in the journal; nil before a trim has ended.
+    let keptRowCount: UInt64?
+    /// Bytes that were written during a trim, beyond those that it has removed.
+    let trimLagByteCount: Int
+    /// The latest time of a row, in milliseconds since 1970.
+    let latestTime: Int64
+    /// Bytes of the states in the last snapshot of this run, by reactor at the top of the tree.
+    let stateByteCounts: [(reactor: String, byteCount: Int)]
     /// Number of snapshots that could not be written.
     let snapshotsFailed: UInt64
     /// The time that the last snapshot took; nil before one has ended.

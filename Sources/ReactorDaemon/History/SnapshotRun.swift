@@ -23,6 +23,7 @@ final class SnapshotRun {
         onFinished: @escaping (Result<SnapshotHeader, JournalError>) -> Void
     ) throws(JournalError) {
         self.snapshot = snapshot
+        snapshot.onEncoded = { [stateSizes] in stateSizes.add($1, at: $0) }
         do throws(JournalError) {
             writer = try SnapshotWriter(
                 directory, of: number, sequence: snapshot.sequence,
@@ -36,6 +37,9 @@ final class SnapshotRun {
 
     /// Whether parts remain to be collected.
     var isGathering: Bool { !snapshot.isComplete }
+
+    /// The sizes of the states, complete once the file is.
+    let stateSizes = StateSizes()
 
     /// Collects further parts. `appendedTurn` is the last turn that the journal holds.
     func advance(appendedTurn: UInt64) {

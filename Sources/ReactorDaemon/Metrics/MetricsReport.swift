@@ -73,6 +73,10 @@ struct MetricsReport: Sendable {
         text.histogram(
             "reactord_loop_lag_seconds", "Delay of a tick that is due every second.", loop.lag)
         text.counter(
+            "reactord_epoch_changes_total",
+            "Epochs that began because history was, or may have been, cut.",
+            server.counters.epochChanges)
+        text.counter(
             "reactord_history_contradicted_total",
             "Times that a client had a revision or an outcome that the history lacked.",
             server.counters.historyContradicted)
@@ -125,6 +129,12 @@ struct MetricsReport: Sendable {
         text.counter(
             "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
             UInt64(max(0, parkCount)))
+        text.counters(
+            "reactord_denied_total", "Requests and actions that the access rules refused.",
+            by: "verb",
+            AccessVerbs.named.filter { $0.verb != .see }.map { name, _ in
+                (name, counters.denials[name] ?? 0)
+            })
         text.counters(
             "reactord_faults_total", "Connections that were closed for a fault of their client.",
             by: "code",
@@ -181,6 +191,21 @@ struct MetricsReport: Sendable {
             "reactord_journal_fresh_bytes",
             "Bytes of rows that the newest snapshot does not cover.",
             history.freshByteCount)
+        text.gauge("reactord_journal_rows_kept", "Rows in the journal.", history.keptRowCount)
+        text.gauge(
+            "reactord_journal_trim_lag_bytes",
+            "Bytes written during a removal of older rows, beyond those that it has removed.",
+            history.trimLagByteCount)
+        text.gauge(
+            "reactord_clock_behind_seconds",
+            "Seconds by which the wall clock is behind the latest row: it was set back.",
+            seconds: Double(max(0, history.latestTime - WallClock.milliseconds())) / 1_000)
+        if !history.stateByteCounts.isEmpty {
+            text.gauges(
+                "reactord_state_bytes",
+                "Bytes of the states in the last snapshot of this run, at and below a reactor.",
+                by: "reactor", history.stateByteCounts.map { ($0.reactor, $0.byteCount) })
+        }
         text.gauge(
             "reactord_snapshot_age_seconds", "Seconds since the newest snapshot was written.",
             seconds: size.snapshotAge)

@@ -25,6 +25,8 @@ final class JournalCommitter: Sendable {
     /// *Owner*: the thread that commits. It takes orders out of ``mailbox`` inside this lock, so
     /// that no other thread commits a later batch first.
     private let state: Guarded<State>
+    /// The latest time of a row, in milliseconds since 1970; any thread.
+    let latestTime: Guarded<Int64>
     private let instance: JournalInstance
     private let files: [(name: String, identity: FileIdentity?)]
     /// Whether a commit is durable when it returns.
@@ -66,6 +68,7 @@ final class JournalCommitter: Sendable {
             in: directory, of: instance, at: position, durability: durability,
             boot: tuning.boot())
         self.state = Guarded(state)
+        latestTime = Guarded(position.time)
         files = [
             (JournalFile.name, identity),
             (JournalFile.logName, directory.identity(of: JournalFile.logName)),
@@ -249,6 +252,7 @@ final class JournalCommitter: Sendable {
         let position = state.position
         let time = state.clock.stamp(
             behind: position, wall: tuning.now(), uptime: tuning.uptime())
+        latestTime.withLock { $0 = max($0, time) }
         var rows: [StoredRow] = []
         rows.reserveCapacity(batches.count)
         for batch in batches {

@@ -56,6 +56,9 @@ final class TrimPace: Sendable {
 
     init(byteCountMax: Int) { self.byteCountMax = byteCountMax }
 
+    /// Bytes written minus bytes deleted since the first of the trims in progress was requested.
+    var lagByteCount: Int { state.withLock { $0.byteCount } }
+
     /// Called when a trim is requested.
     func begin() { state.withLock { $0.trimCount += 1 } }
 

@@ -132,6 +132,13 @@ package final class SQLiteJournal: Journal {
                 .snapshots(count), retention, onRemoved: onRemoved, onTrimmed: onTrimmed))
     }
 
+    /// Bytes that were written during the trims in progress, beyond those that they have deleted.
+    package var trimLagByteCount: Int { upkeep.pace.lagByteCount }
+
+    /// The latest time of a row, in milliseconds since 1970. The wall clock is behind it if it was
+    /// set back.
+    package var latestTime: Int64 { committer.latestTime.withLock { $0 } }
+
     /// Sets whether trims return nearly all empty pages to the file system from here on, before they
     /// are reported; otherwise the file keeps many for further rows.
     package func setSpaceScarce(_ isScarce: Bool) {

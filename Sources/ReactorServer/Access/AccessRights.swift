@@ -73,6 +73,20 @@ package struct AccessVerbs: OptionSet, Hashable, Sendable {
     ]
 }
 
+extension ServerStats {
+    /// Counts a request or an action that lacked a verb.
+    mutating func countDenial(of verb: AccessVerbs) {
+        for named in AccessVerbs.named where verb.contains(named.verb) {
+            countDenial(of: named.name)
+        }
+    }
+
+    /// Counts a refusal of the shell, whose questions need ``AccessVerbs/admin``.
+    mutating func countDenial(_ refusal: Refusal) {
+        if refusal.code == .forbidden { countDenial(of: .admin) }
+    }
+}
+
 extension Refusal {
     /// Refuses what a caller may not do at a path that it may see.
     init(forbidding verb: AccessVerbs, at path: SlicePath) {

@@ -44,7 +44,7 @@ final class Dispatcher {
         self.chronicle = chronicle
         self.outcomes = outcomes
         self.delivery = delivery
-        releases = ForcedReleases(tree, connections)
+        releases = ForcedReleases(tree, connections, orders)
         self.watch = Cell(watch)
     }
 
@@ -281,6 +281,7 @@ extension Dispatcher {
         if let guarded = connection.guarded[header.id],
             let refusal = guarded.refusal(of: header, body)
         {
+            orders.stats.countDenial(of: .act)
             return .failed(.rejected(refusal))
         }
         nodeCounts.value.add(1, to: node.number)
@@ -350,6 +351,7 @@ extension Dispatcher {
             if let guarded = connection.guarded[id],
                 let refusal = guarded.refusal(of: body, at: part.range.lowerBound)
             {
+                orders.stats.countDenial(of: .act)
                 throw .rejected(refusal.inBatch(at: index))
             }
             items.append(Tree.BatchItem(node: node, range: part.range))
@@ -400,6 +402,7 @@ extension Dispatcher {
         if let expected = options.expected {
             // The node's revision may be that of a node below which is hidden.
             if let access = connection.access, access.view(of: node) != nil {
+                orders.stats.countDenial(of: .read)
                 throw .rejected(
                     Rejection(Refusal(partial: "a condition on its revision", at: node.path)))
             }

@@ -11,29 +11,32 @@ import ReactorWire
 struct ForcedReleases {
     private let tree: Tree
     private let connections: ConnectionTable
+    private let orders: ShellOrders
 
-    /// Decides about every release in `tree`.
-    init(_ tree: Tree, _ connections: ConnectionTable) {
+    /// Decides about every release in `tree`, and counts refusals in `orders`.
+    init(_ tree: Tree, _ connections: ConnectionTable, _ orders: ShellOrders) {
         self.tree = tree
         self.connections = connections
+        self.orders = orders
         tree.releaseRefusal = { caller, uid, node in
             guard let connection = connections[ConnectionID(caller.connection)] else {
                 return Rejection(Refusal(forbidding: .own, at: node.path))
             }
-            return Self.refusal(connection, uid, node)
+            return Self.refusal(connection, uid, node, orders)
         }
     }
 
     /// Why the client may not release what `uid` owns at a node; nil if it may. `uid` is nil if the
     /// owner is unknown.
     private static func refusal(
-        _ connection: Connection, _ uid: UInt32?, _ node: AnyNode
+        _ connection: Connection, _ uid: UInt32?, _ node: AnyNode, _ orders: ShellOrders
     ) -> Rejection? {
         let isOwnUser =
             uid == connection.peer.uid && uid != AccessRules.Subject.unknownUID
         guard !isOwnUser, let access = connection.access,
             !access.place(of: node).rights.verbs.contains(.own)
         else { return nil }
+        orders.stats.countDenial(of: .own)
         return Rejection(Refusal(forbidding: .own, at: node.path))
     }
 
@@ -50,7 +53,7 @@ struct ForcedReleases {
         }
         if release.connection != connection.id.rawValue {
             let owner = connections[ConnectionID(release.connection)]
-            if let refusal = Self.refusal(connection, owner?.peer.uid, node) {
+            if let refusal = Self.refusal(connection, owner?.peer.uid, node, orders) {
                 return .failed(.rejected(refusal))
             }
         }

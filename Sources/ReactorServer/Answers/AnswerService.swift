@@ -31,7 +31,7 @@ final class AnswerService {
         _ chronicle: Chronicle, _ delivery: Delivery
     ) {
         self.meter = meter
-        source = AnswerSource(tree: meter.tree)
+        source = AnswerSource(tree: meter.tree, orders: orders)
         self.limits = limits
         self.orders = orders
         self.chronicle = chronicle
@@ -490,6 +490,7 @@ extension AnswerService {
         guard connection.isOpen else { return }
         switch result {
         case .failure(let refusal):
+            orders.stats.countDenial(refusal)
             delivery.refuse(FrameHeader(kind: .ask, number: number), refusal, of: connection)
         case .success(let bytes): send(bytes, of: number, to: connection)
         }

@@ -6,7 +6,9 @@ import ReactorWire
 /// *Place*: an ``AnswerService`` captures the requested content, at once or at the end of a turn.
 struct AnswerSource {
     let tree: Tree
-    private var finder: NodeFinder { NodeFinder(tree: tree) }
+    /// Where refusals for lack of a verb are counted, if anywhere.
+    var orders: ShellOrders?
+    private var finder: NodeFinder { NodeFinder(tree: tree, orders: orders) }
 
     /// The name of the requested slice.
     func name(_ form: SliceName.Form, _ path: String) throws(Refusal) -> SliceName {
@@ -26,8 +28,8 @@ struct AnswerSource {
         switch name.form {
         // The own state of a node that is no collection has nothing of the nodes below it.
         case .replica where !node.isCollection && field.isEmpty: return name
-        case .replica: throw Refusal(partial: "its checksum", at: name.path)
-        case .selection: throw Refusal(partial: "a selection", at: name.path)
+        case .replica: throw partial("its checksum", .read, at: name.path)
+        case .selection: throw partial("a selection", .read, at: name.path)
         case .value, .description, .entries, .counters: name.view = view
         }
         return name
@@ -82,7 +84,14 @@ struct AnswerSource {
     }
 
     private func checkAdministrator(_ access: AccessClass) throws(Refusal) {
-        if !access.isAdministrator { throw Refusal(forbidding: .admin, at: .root) }
+        guard !access.isAdministrator else { return }
+        orders?.stats.countDenial(of: .admin)
+        throw Refusal(forbidding: .admin, at: .root)
+    }
+
+    private func partial(_ question: String, _ verb: AccessVerbs, at path: SlicePath) -> Refusal {
+        orders?.stats.countDenial(of: verb)
+        return Refusal(partial: question, at: path)
     }
 
     private func checkHistory(
@@ -93,10 +102,11 @@ struct AnswerSource {
             throw Refusal(.notFound, "no node or field at \(path)")
         }
         guard place.rights.verbs.contains(.history) else {
+            orders?.stats.countDenial(of: .history)
             throw Refusal(forbidding: .history, at: path)
         }
         guard place.covered.isSuperset(of: [.read, .history]), !mayDerive(path, access) else {
-            throw Refusal(partial: "the past", at: path)
+            throw partial("the past", .history, at: path)
         }
     }
 

@@ -66,6 +66,7 @@ final class Chronicle {
         highestConnection = recovery.lastConnection
         turnStart = recovery.tree.turn.sequence
         probes = TurnProbes(recovery, keepsHistory: keepsHistory)
+        if keepsHistory, turnStart > 0, epoch == .own { orders.stats.epochChanges = 1 }
     }
 
     /// Applies other limits from here on.
@@ -420,6 +421,7 @@ extension Chronicle {
         guard epoch == .contradicted, !isReadOnly, snapshot?.isEnded ?? true else { return false }
         epoch = .own
         tree.beginEpoch(random())
+        orders.stats.epochChanges &+= 1
         recordLayout()
         orders.append(.cutConnections)
         return true

@@ -1,6 +1,6 @@
 import ReactorBytes
 import ReactorCore
-import ReactorWire
+package import ReactorWire
 
 /// A snapshot of the server's state, gathered in parts while the server continues.
 ///
@@ -31,6 +31,9 @@ package final class ServerSnapshot {
     private let isLive: Bool
     /// The last parts, gathered when a turn ended.
     private var end: [Part]?
+    /// Called on the encoding thread with the size of each node's state, and the first component of
+    /// the node's path; set it before the first part is gathered.
+    package var onEncoded: (@Sendable (_ topName: WireKey?, _ byteCount: Int) -> Void)?
     private let tree: Tree
     // The sessions' states may be later than the nodes'.
     private let table: SessionTable
@@ -71,7 +74,7 @@ package final class ServerSnapshot {
         if !nodes.isComplete {
             nodes.gather(count)
             let saved = nodes.take()
-            return takeSchemas() + (saved.isEmpty ? [] : [Self.part(saved)])
+            return takeSchemas() + (saved.isEmpty ? [] : [Self.part(saved, onEncoded)])
         }
         let waiting = sessions ?? table.stored[...]
         if waiting.isEmpty {
@@ -132,10 +135,16 @@ package final class ServerSnapshot {
         return [{ SnapshotPart.schemas(schemas).wireBytes() }]
     }
 
-    private static func part(_ nodes: [SavedNode]) -> Part {
+    private static func part(
+        _ nodes: [SavedNode], _ onEncoded: (@Sendable (WireKey?, Int) -> Void)?
+    ) -> Part {
         {
             var writer = WireWriter()
-            for node in nodes { node.encode(into: &writer) }
+            for node in nodes {
+                let start = writer.count
+                node.encode(into: &writer)
+                onEncoded?(node.topName, writer.count - start)
+            }
             return SnapshotPart.nodes(writer.bytes).wireBytes()
         }
     }

@@ -4,6 +4,8 @@ import ReactorWire
 /// Finds the node and the field of a client's path, or the reason why there is none.
 struct NodeFinder {
     let tree: Tree
+    /// Where refusals for lack of a verb are counted, if anywhere.
+    var orders: ShellOrders?
 
     /// A node, and a path inside its state.
     typealias Found = (node: AnyNode, field: ArraySlice<WireKey>)
@@ -49,7 +51,10 @@ struct NodeFinder {
         guard rights.verbs.contains(.see), node.allowsOwn(rest) else {
             throw missing(path.description, node, rest, isWhole: place.isWhole)
         }
-        guard rights.verbs.isSuperset(of: verb) else { throw Refusal(forbidding: verb, at: path) }
+        guard rights.verbs.isSuperset(of: verb) else {
+            orders?.stats.countDenial(of: verb)
+            throw Refusal(forbidding: verb, at: path)
+        }
         return (node, rest)
     }
 

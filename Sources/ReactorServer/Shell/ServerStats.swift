@@ -32,6 +32,8 @@ package struct ServerStats: Equatable, Sendable {
     package var rejections: UInt64 = 0
     /// Actions received again.
     package var repeats: UInt64 = 0
+    /// Number of epochs that began because history was or may have been cut.
+    package var epochChanges: UInt64 = 0
     /// Ignored frames of unknown kinds.
     package var framesIgnored: UInt64 = 0
     /// Number of times that a client had a revision or an outcome that the history lacked.
@@ -55,8 +57,15 @@ package struct ServerStats: Equatable, Sendable {
     /// Connections that were closed for a fault of their client, by the fault's code.
     package var faultsByCode: [FaultCode: UInt64] = [:]
 
+    /// Requests and actions that were refused with ``FaultCode/forbidden``, by the name of the verb
+    /// that the caller lacks.
+    package private(set) var denials: [String: UInt64] = [:]
+
     /// All zero.
     package init() {}
+
+    /// Counts a request or an action whose caller lacks the verb of this name.
+    mutating func countDenial(of verb: String) { denials[verb, default: 0] &+= 1 }
 
     /// Counts a refused connection.
     mutating func countRefusal(_ reason: RefusalReason) {
@@ -76,6 +85,7 @@ package struct ServerStats: Equatable, Sendable {
             "connectionsAccepted": connectionsAccepted, "turnedAway": turnedAway,
             "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived,
             "actions": actions,
+            "epochChanges": epochChanges,
             "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
             "historyContradicted": historyContradicted,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,

@@ -51,7 +51,7 @@ final class Subscriptions {
         _ chronicle: Chronicle, _ delivery: Delivery, _ sharing: SliceSharing
     ) {
         tree = recovery.tree
-        finder = NodeFinder(tree: recovery.tree)
+        finder = NodeFinder(tree: recovery.tree, orders: orders)
         ring = recovery.ring
         startSequence = recovery.tree.turn.sequence
         self.limits = limits
@@ -143,6 +143,7 @@ extension Subscriptions {
         }
         if let access, node.isCollection, request.mode != .value, access.view(of: node) != nil {
             let question = request.mode == .selection ? "a selection" : "a replica"
+            orders.stats.countDenial(of: .read)
             throw Refusal(partial: question, at: node.path)
         }
         guard request.mode == .value || field.isEmpty else {

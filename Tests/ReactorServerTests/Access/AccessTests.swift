@@ -133,6 +133,23 @@ struct AccessTests {
             House.Action.build(name: "x"), to: 0, options: DispatchOptions(expected: revision))
         harness.settle()
         #expect(try OutcomeLog(client.frames())[1]?.code == FaultCode.forbidden.rawValue)
+        #expect(harness.server.statistics.denials == ["read": 5])
+    }
+
+    @Test("refusals are counted by the verb that the caller lacks, and hidden nodes are not")
+    func denials() throws {
+        let harness = try world([("/visits", AccessRights([.see])), ("/page", .none)])
+        let asked: [(TestClient) -> Void] = [
+            { $0.ask(.get(path: "/visits")) }, { $0.subscribe("/visits") },
+            { $0.ask(.get(path: "/page")) }, { $0.ask(.stats) }, { $0.ask(.metrics) },
+        ]
+        for ask in asked { _ = answers(harness, ask) }
+        let client = harness.client(uid: Self.stranger)
+        client.open("/visits")
+        client.add(1)
+        client.batch([(0, Tally.Action.add(by: 1))])
+        harness.settle()
+        #expect(harness.server.statistics.denials == ["read": 2, "admin": 2, "actions": 2])
     }
 
     @Test("a rule for a part of a state takes the right to read the whole state")

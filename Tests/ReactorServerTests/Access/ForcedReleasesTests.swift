@@ -149,6 +149,7 @@ struct ForcedReleasesTests {
         #expect(try release(client(0), of: owner) == "applied")
         #expect(try seats.isEmpty)
         #expect(owner.frames(.closing).isEmpty)
+        #expect(harness.server.statistics.denials == ["own": 2, "actions": 1])
     }
 
     @Test("a release ends all keys of a connection at the node, or the named one, once")

@@ -37,6 +37,7 @@ struct EpochTests {
         harness.turn()
         #expect(claims(harness) == 1 && harness.server.statistics.historyContradicted == 1)
         #expect(late.socket.isClosed && other.socket.isClosed)
+        #expect(harness.server.statistics.epochChanges == 1)
         harness.turn()
         let back = harness.connect()
         back.hello()

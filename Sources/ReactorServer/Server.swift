@@ -177,7 +177,14 @@ extension Server {
 
     /// The amounts that the server keeps now.
     package var memory: ServerMemory {
-        answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
+        answers.meter.memory(
+            answerByteCount: answers.table.byteCount, endedTurns: intake.endedTurns)
+    }
+
+    /// The differences between the counters of what is kept for users and what is held, for tests.
+    /// *Cost*: O(everything that waits).
+    package var ledgerDifferences: [String] {
+        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount)
     }
 
     /// How far the handling of actions has come.
@@ -278,23 +285,6 @@ extension Server {
         intake.close(connection, Closing(code, reason))
     }
 
-    /// Closes the oldest connections without a hello, if there are too many. It spares a connection
-    /// whose socket was not read since it was accepted: its hello may have arrived.
-    private func makeRoomForSpeakers() {
-        let endedTurns = intake.endedTurns
-        while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
-            guard let connection = connections[id] else { continue }
-            let reason =
-                "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
-                + "makes room"
-            orders.stats.countRefusal(.handshakesMax)
-            orders.report(connection.peer, .busy) {
-                .turnedAway(connection.peer, reason, leftOut: $0)
-            }
-            intake.close(connection, Closing(.busy, reason))
-        }
-    }
-
     /// Handles a closed socket.
     package func disconnect(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
@@ -340,6 +330,13 @@ extension Server {
         ).apply(pressure)
     }
 
+    /// Closes connections of users that keep more than their limit; call it after much input, too.
+    package func boundUsers(at now: UInt64) {
+        orders.begin(at: now)
+        UserRelief(limits: limits, meter: answers.meter, intake: intake, handshake: handshake)
+            .apply()
+    }
+
     /// Applies access rules from now on; `groups` returns a peer's supplementary groups. Slices
     /// that clients do not get any more end with `gone`, nodes that they may not see are closed.
     package func apply(
@@ -373,6 +370,7 @@ extension Server {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
+        boundUsers(at: now)
         chronicle.tick()
         let deadlines = ConnectionDeadlines(
             tree: tree, limits: limits, intake: intake, delivery: delivery)
@@ -443,7 +441,7 @@ extension Server {
         delivery.beginUpdates()
         answers.beginTurn()
         intake.endTurn()
-        if isCrowded { makeRoomForSpeakers() }
+        if isCrowded { intake.makeRoomForSpeakers(among: connections) }
         outcomes.sendTurn()
         answers.answerWaiting()
         chronicle.recordTurn()

@@ -152,7 +152,13 @@ struct MetricsReport: Sendable {
             [
                 ("connections", memory.keptBytes), ("ring", memory.ringBytes),
                 ("snapshots", memory.snapshotBytes), ("answers", memory.answerBytes),
+                ("outcomes", server.memoryByUID.values.reduce(0) { $0 + $1.outcomes }),
             ])
+        text.gauges(
+            "reactord_user_memory_bytes",
+            "Bytes that the daemon keeps for the clients of a user: input, output, answers, outcomes.",
+            by: "uid",
+            server.memoryByUID.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value.total) })
         if memoryMax > 0 {
             text.gauge(
                 "reactord_memory_max_bytes", "Bytes at which the daemon refuses what grows.",

@@ -55,7 +55,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) {
         self.loop = loop
-        meter = LoopMeter(memoryMax: limits.memoryMax)
+        meter = LoopMeter(limits)
         self.journal = journal
         keeper = nil
         recover = nil
@@ -77,7 +77,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) throws(DaemonError) {
         self.loop = loop
-        meter = LoopMeter(memoryMax: limits.memoryMax)
+        meter = LoopMeter(limits)
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let epoch = random()
@@ -172,7 +172,7 @@ package final class ServerShell {
     func apply(_ config: DaemonConfig) {
         server.setLimits(config.limits)
         meter.keepSlow(config.slowLog)
-        meter.ceiling.setMax(config.limits.memoryMax)
+        meter.ceiling.setMax(config.limits.memoryMax, userMax: config.limits.memoryPerUIDMax)
         if let data = config.data { keeper?.keep(data) }
         loop.setSpin(config.spin)
         loop.turnAgain()
@@ -309,6 +309,8 @@ extension ServerShell {
         }
         turnEnd?()
         if meter.ceiling.isDue(received: server.receivedByteCount) {
+            server.boundUsers(at: turnTime)
+            loop.turnAgain()
             measureMemory(of: server, at: turnTime)
         }
         meter.position?.leave()
@@ -318,7 +320,6 @@ extension ServerShell {
     /// Measures the process's memory, and lets the server act on it.
     private func measureMemory(of server: Server, at now: UInt64) {
         let ceiling = meter.ceiling
-        guard ceiling.byteCountMax > 0 else { return }
         let former = ceiling.pressure
         let pressure = ceiling.measure(received: server.receivedByteCount, at: now)
         guard pressure != .none || former != .none else { return }

@@ -399,6 +399,9 @@ extension Outlet {
     /// Whether a large answer is under way.
     var hasStreams: Bool { !streams.isEmpty }
 
+    /// The large answers of which the client has not everything.
+    var answers: [Answer] { streams.map(\.answer) }
+
     /// When the socket last took a part of the first large answer, in nanoseconds.
     var streamMovedAt: UInt64? { streams.first?.movedAt }
 
@@ -429,6 +432,18 @@ extension Outlet {
         var byteCount = 0
         for index in queue.indices { byteCount += queue[index].bytes.count }
         return byteCount
+    }
+
+    /// Calls `visit` with each segment that waits.
+    func visitSegments(_ visit: (Segment) -> Void) {
+        for index in queue.indices { visit(queue[index]) }
+    }
+
+    /// Cost of all segments, added up. *Cost*: O(segments).
+    var heldCost: Int {
+        var cost = 0
+        for index in queue.indices { cost += queue[index].cost }
+        return cost
     }
 
     /// Checks the invariants, in debug builds.

@@ -293,6 +293,23 @@ extension Intake {
             Closing(code, message, offset: connection.inlet.value.usedByteCount))
     }
 
+    /// Closes the oldest connections without a hello, if there are too many. It spares a connection
+    /// whose socket was not read since it was accepted: its hello may have arrived.
+    func makeRoomForSpeakers(among connections: ConnectionTable) {
+        let endedTurns = endedTurns
+        while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
+            guard let connection = connections[id] else { continue }
+            let reason =
+                "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
+                + "makes room"
+            orders.stats.countRefusal(.handshakesMax)
+            orders.report(connection.peer, .busy) {
+                .turnedAway(connection.peer, reason, leftOut: $0)
+            }
+            close(connection, Closing(.busy, reason))
+        }
+    }
+
     private func fail(
         _ connection: Connection, _ code: FaultCode, _ message: String, _ closing: Closing
     ) {

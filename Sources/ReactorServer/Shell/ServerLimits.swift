@@ -105,6 +105,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// The process's memory in bytes at which actions that make states larger are rejected as
     /// MEMORY_FULL; 0 for no ceiling. The shell measures the process: see ``MemoryPressure``.
     public var memoryMax = 0
+    /// Bytes of input, output, answers and outcomes that the clients of one uid keep together; above
+    /// it, the heaviest of its connections is closed. 0 for no limit.
+    public var memoryPerUIDMax = 0
     /// Nanoseconds during which an equal fault of a peer is not logged again. A peer is a uid and a
     /// pid; equal faults have the same code.
     public var logInterval: UInt64 = 10_000_000_000
@@ -168,6 +171,7 @@ public struct ServerLimits: Equatable, Sendable {
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),
             "memoryMax": UInt64(memoryMax),
+            "memoryPerUIDMax": UInt64(memoryPerUIDMax),
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),

@@ -356,6 +356,9 @@ extension SimulatedWorld {
             for finding in audit.findings(server.memory) {
                 expect(false, "too much is kept: \(finding)")
             }
+            for difference in server.ledgerDifferences {
+                expect(false, "the ledger is wrong: \(difference)")
+            }
         }
         hooks.onStep?()
     }

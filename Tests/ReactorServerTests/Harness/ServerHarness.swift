@@ -91,6 +91,8 @@ final class ServerHarness {
     func turn() {
         server.endTurn(at: now)
         carryOut()
+        let differences = server.ledgerDifferences
+        #expect(differences == [])
     }
 
     /// A snapshot of the state at the end of the current turn.

@@ -122,6 +122,10 @@ struct MetricsReport: Sendable {
             "reactord_connections_refused_total", "Connections that were refused.", by: "reason",
             RefusalReason.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
         text.counter(
+            "reactord_quota_pauses_total",
+            "Times that a user had used its quota, so that nothing was read from its clients.",
+            counters.quotaPauses)
+        text.counter(
             "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
             UInt64(max(0, parkCount)))
         text.counters(

@@ -103,6 +103,7 @@ public final class Daemon {
         }
         shell.meter.keepSlow(config.slowLog)
         if let access = config.access { shell.apply(access, ownerUID: uid) }
+        shell.apply(config.quotas)
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)

@@ -32,7 +32,7 @@ struct Outlet: ~Copyable {
     /// Actions since the connection was opened.
     private(set) var actionCount: UInt64 = 0
     /// Those of ``inFlight`` that ran in the current turn.
-    private var turnActions = ActionCount()
+    private(set) var turnActions = ActionCount()
     /// Whether the client's copies follow the tree.
     private(set) var state = State.current
     /// Whether a write to the socket is in progress.

@@ -125,6 +125,13 @@ public struct ServerLimits: Equatable, Sendable {
             + outcomeBytesPerSessionMax
     }
 
+    /// Bytes that the server keeps for all clients together at most, apart from states and from what
+    /// each connection keeps.
+    package var sharedBytesMax: Int {
+        ringBytesMax + snapshotCacheBytesMax + answersBytesMax + unreleasedBytesMax
+            + selectionBytesMax + outcomeBytesMax
+    }
+
     /// Every limit by its name, for the answer to ``Question/limits``.
     var named: [String: UInt64] {
         [

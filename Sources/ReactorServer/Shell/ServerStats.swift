@@ -48,6 +48,8 @@ package struct ServerStats: Equatable, Sendable {
     package var patchesEncoded: UInt64 = 0
     /// Bytes of these values and patches.
     package var valueBytesEncoded: UInt64 = 0
+    /// Number of times that a user had used its quota, so that nothing was read from its clients.
+    package var quotaPauses: UInt64 = 0
     /// Lines that the log dropped, as its reader did not read them; the shell counts them.
     package var logLinesDropped: UInt64 = 0
     /// Connections that were refused, by the limit that they met.
@@ -81,6 +83,7 @@ package struct ServerStats: Equatable, Sendable {
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
             "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": logLinesDropped,
+            "quotaPauses": quotaPauses,
         ]
     }
 }

@@ -397,6 +397,12 @@ extension SimulatedWorld {
                 server.encoded(capture.encode())
                 noteServer()
             }
+        case .wake(let time):
+            let pause = time > timeline.now ? time - timeline.now : 0
+            timeline.after(pause) { [unowned self] in
+                server.wake(at: timeline.now)
+                noteServer()
+            }
         case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }
         case .log(.contradicted(_, let claim)): expect(false, claim)
         case .log, .inquire, .cutConnections: break

@@ -72,7 +72,8 @@ struct UserReliefTests {
     @Test("one answer that is larger than the limit ends no connection, with other output it does")
     func large() throws {
         let text = WireValue.text(String(repeating: "x", count: 2_000))
-        let harness = ServerHarness.ledger(300, value: { _ in text }) { $0.memoryPerUIDMax = 3_000 }
+        let harness = ServerHarness.ledger(
+            300, value: { _ in text }, change: { $0.memoryPerUIDMax = 3_000 })
         // The second client gets the same answer, which counts once.
         let clients = [1, 1].map { harness.client(uid: $0) }
         for client in clients {

@@ -230,6 +230,10 @@ enum LimitTable {
             summary: "waiting queries of one connection; above this, its input is not read",
             slot: .count(\.questionsPerConnectionMax, 1...65_536)),
         Entry(
+            name: "heavyPerUIDMax",
+            summary: "waiting queries of one user that need a second tree; more are refused",
+            slot: .count(\.heavyPerUIDMax, 1...1_000)),
+        Entry(
             name: "writeBytesMax",
             summary: "bytes written to one connection's socket in one system call",
             slot: .bytes(\.writeBytesMax, 4 << 10...64 << 20)),

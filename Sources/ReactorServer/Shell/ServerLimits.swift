@@ -95,6 +95,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum number of one connection's requests that wait for their answers; above it the server
     /// reads nothing more until half of them are answered.
     public var questionsPerConnectionMax = 64
+    /// Maximum number of one uid's unanswered queries that need a second tree; a further one is
+    /// refused as BUSY. One is processed at a time, and takes about as long as a start.
+    public var heavyPerUIDMax = 4
     /// Maximum bytes of one write to a connection's socket.
     public var writeBytesMax = 256 << 10
     /// Maximum number of actions in a batch.
@@ -174,6 +177,7 @@ public struct ServerLimits: Equatable, Sendable {
             "answerBytesPerTurnMax": UInt64(answerBytesPerTurnMax),
             "answerDeadlineNanoseconds": answerDeadline,
             "questionsPerConnectionMax": UInt64(questionsPerConnectionMax),
+            "heavyPerUIDMax": UInt64(heavyPerUIDMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),

@@ -37,6 +37,11 @@
         ByteSlice(storage, range: (range.lowerBound + byteCount)..<range.upperBound)
     }
 
+    /// A number that slices of the same array share while one of them is alive, and no others do.
+    package var storageNumber: UInt {
+        unsafe storage.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+    }
+
     /// The address of the first byte.
     ///
     /// *Owner*: valid while the slice, or another reference to the same array, is alive: an array

@@ -100,10 +100,10 @@ package final class Server {
             random: random)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake)
+            handshake, UserQuotas(connections, orders, ownerUID: ownerUID))
         sealer = TurnSealer(
             tree, orders, chronicle, delivery, openNodes, sharing, subscriptions, answers,
-            hasJournal: hasJournal)
+            intake.quotas, hasJournal: hasJournal)
         tree.effectsMax = limits.effectsMax
     }
 
@@ -113,6 +113,7 @@ package final class Server {
         subscriptions.succeed(former.subscriptions)
         chronicle.succeed(former.chronicle)
         peers.succeed(former.peers)
+        intake.quotas.succeed(former.intake.quotas)
         orders.stats = former.orders.stats
     }
 
@@ -177,7 +178,13 @@ extension Server {
 
     /// The amounts that the server keeps now.
     package var memory: ServerMemory {
-        answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
+        answers.meter.memory(
+            answerByteCount: answers.table.byteCount, endedTurns: intake.endedTurns)
+    }
+
+    /// The differences between what is counted for users and what is held. *Cost*: O(what waits).
+    package var ledgerDifferences: [String] {
+        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount)
     }
 
     /// How far the handling of actions has come.
@@ -252,47 +259,18 @@ extension Server {
 
 // MARK: - Connections come and go
 extension Server {
-    /// Handles a new connection.
-    ///
-    /// A client beyond the limits gets the reason and is closed. Beyond `handshakesMax` such clients
-    /// that wait for their reason, it is closed at once, which bounds the number of sockets.
+    /// Handles a new connection; a client beyond the limits gets the reason and is closed.
     package func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
-        guard let (code, reason, label) = peers.reasonToTurnAway(peer) else {
-            let arrival = Connection.Arrival.admitted(at: now, turn: intake.endedTurns)
-            connections.insert(
-                Connection(id: id, peer: peer, arrival, access: peers.admit(id, peer)))
-            orders.stats.connectionsAccepted += 1
-            return
+        let quota = intake.quotas.connectionsMax(of: peer)
+        if let refusal = peers.reasonToTurnAway(peer, quota: quota) {
+            return intake.turnAway(id, peer, refusal, connections)
         }
-        orders.stats.countRefusal(label)
-        orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
-        // More are admitted than the limit allows after it was lowered.
-        let admittedMax = max(limits.connectionsMax, peers.admittedCount)
-        guard connections.count < admittedMax + limits.handshakesMax else {
-            return orders.append(.close(id))
-        }
-        let connection = Connection(id: id, peer: peer, .turnedAway)
-        connections.insert(connection)
-        intake.close(connection, Closing(code, reason))
-    }
-
-    /// Closes the oldest connections without a hello, if there are too many. It spares a connection
-    /// whose socket was not read since it was accepted: its hello may have arrived.
-    private func makeRoomForSpeakers() {
-        let endedTurns = intake.endedTurns
-        while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
-            guard let connection = connections[id] else { continue }
-            let reason =
-                "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
-                + "makes room"
-            orders.stats.countRefusal(.handshakesMax)
-            orders.report(connection.peer, .busy) {
-                .turnedAway(connection.peer, reason, leftOut: $0)
-            }
-            intake.close(connection, Closing(.busy, reason))
-        }
+        let arrival = Connection.Arrival.admitted(at: now, turn: intake.endedTurns)
+        connections.insert(
+            Connection(id: id, peer: peer, arrival, access: peers.admit(id, peer)))
+        orders.stats.connectionsAccepted += 1
     }
 
     /// Handles a closed socket.
@@ -300,6 +278,7 @@ extension Server {
         orders.begin(at: now)
         guard let connection = connections.remove(id) else { return }
         peers.leave(connection)
+        intake.quotas.leave(connection)
         connection.close()
         connection.outlet.value.clear()
         connection.inlet.value.clear()
@@ -340,6 +319,13 @@ extension Server {
         ).apply(pressure)
     }
 
+    /// Closes connections of users that keep more than their limit; call it after much input, too.
+    package func boundUsers(at now: UInt64) {
+        orders.begin(at: now)
+        UserRelief(limits: limits, meter: answers.meter, intake: intake, handshake: handshake)
+            .boundAll()
+    }
+
     /// Applies access rules from now on; `groups` returns a peer's supplementary groups. Slices
     /// that clients do not get any more end with `gone`, nodes that they may not see are closed.
     package func apply(
@@ -353,18 +339,29 @@ extension Server {
         }
     }
 
-    /// Whether access rules apply, which may name groups.
-    package var hasAccessRules: Bool { peers.hasRules }
+    /// Applies quotas from now on; `groups` is as for access rules.
+    package func apply(_ quotas: QuotaRules, groups: (ConnectionID) -> [UInt32] = { _ in [] }) {
+        if quotas.namesGroups { connections.join(groups) { peers.access(of: $0) } }
+        for connection in intake.quotas.apply(quotas) { intake.readOn(connection) }
+    }
+
+    /// Whether rules apply that may name groups.
+    package var readsGroups: Bool { peers.hasRules || intake.quotas.rules.namesGroups }
+
+    /// Connections from which nothing is read, as their user has used its quota.
+    package var throttled: [ConnectionID] { intake.quotas.paused.map(\.id) }
+
+    /// Reads again from users that have tokens again; call it when ``ServerOutput/wake(at:)`` says.
+    package func wake(at now: UInt64) {
+        orders.begin(at: now)
+        for connection in intake.quotas.takeReady(at: now) { intake.readOn(connection) }
+    }
 
     /// Refuses new clients, sends every client the reason, and closes each connection once its
     /// client has all its outcomes.
     package func drain() {
         guard peers.drain() else { return }
-        for connection in connections.inOrder {
-            // A client that closed its half had unlimited time until now.
-            connection.limitLeave(at: orders.now)
-            intake.close(connection, Closing(.draining, "the daemon is shutting down"))
-        }
+        for connection in connections.inOrder { intake.drain(connection) }
     }
 
     /// Checks deadlines, sends idle subscribers a mark, and lets states be probed; call it once a
@@ -373,6 +370,9 @@ extension Server {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
+        boundUsers(at: now)
+        intake.quotas.forgetIdle(at: now)
+        wake(at: now)
         chronicle.tick()
         let deadlines = ConnectionDeadlines(
             tree: tree, limits: limits, intake: intake, delivery: delivery)
@@ -443,7 +443,7 @@ extension Server {
         delivery.beginUpdates()
         answers.beginTurn()
         intake.endTurn()
-        if isCrowded { makeRoomForSpeakers() }
+        if isCrowded { intake.makeRoomForSpeakers(among: connections) }
         outcomes.sendTurn()
         answers.answerWaiting()
         chronicle.recordTurn()

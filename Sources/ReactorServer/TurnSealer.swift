@@ -20,6 +20,7 @@ final class TurnSealer {
     private let sharing: SliceSharing
     private let subscriptions: Subscriptions
     private let answers: AnswerService
+    private let quotas: UserQuotas
     /// Whether a journal stores each turn's batch. Without one, a turn is released at its end.
     private let hasJournal: Bool
 
@@ -27,7 +28,7 @@ final class TurnSealer {
     init(
         _ tree: Tree, _ orders: ShellOrders, _ chronicle: Chronicle, _ delivery: Delivery,
         _ openNodes: OpenNodes, _ sharing: SliceSharing, _ subscriptions: Subscriptions,
-        _ answers: AnswerService, hasJournal: Bool
+        _ answers: AnswerService, _ quotas: UserQuotas, hasJournal: Bool
     ) {
         precondition(hasJournal || !chronicle.keepsHistory, "a history is kept without a journal")
         turn = tree.turn
@@ -38,6 +39,7 @@ final class TurnSealer {
         self.sharing = sharing
         self.subscriptions = subscriptions
         self.answers = answers
+        self.quotas = quotas
         self.hasJournal = hasJournal
     }
 
@@ -69,10 +71,12 @@ final class TurnSealer {
             hasJournal && (isChange || chronicle.hasFacts)
             ? chronicle.makeBatch(
                 of: delivery.turn, ByteSlice(turn.deltaBytes, range: 0..<deltaByteCount)) : nil
+        let batchByteCount = batch.map { $0.deltas.range.count + $0.facts.count }
+        // Before the queues take over the turn's actions.
+        if quotas.hasRates { quotas.charge(listed, batchByteCount: batchByteCount ?? 0) }
         enqueue(for: listed, batch?.deltas.storage, mark)
         delivery.seal(
-            listed, turn.hasEffects ? turn.effects : [],
-            batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
+            listed, turn.hasEffects ? turn.effects : [], batchByteCount: batchByteCount)
         if let batch { orders.append(.append(batch)) }
         chronicle.beginTurn()
     }

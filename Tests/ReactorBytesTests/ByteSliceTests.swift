@@ -16,6 +16,15 @@ import Testing
         #expect(unsafe rest.address?.pointee == 4)
     }
 
+    @Test("slices of one array have one number, those of another array another")
+    func storageNumbers() {
+        let storage: [UInt8] = [1, 2, 3]
+        let (one, part) = (ByteSlice(storage), ByteSlice(storage, range: 1..<2))
+        let other = ByteSlice(storage.map { $0 + 1 })
+        #expect(one.storageNumber == part.storageNumber)
+        #expect(one.storageNumber != other.storageNumber && other.count == 3)
+    }
+
     @Test("an empty slice is allowed")
     func isEmpty() {
         #expect(ByteSlice([]).count == 0)

@@ -118,6 +118,25 @@ struct DaemonConfigTests {
         }
     }
 
+    @Test("the summary shows the worst case of the limits, and what it leaves for states")
+    func worstCase() throws {
+        func lines(_ limits: String) throws -> [String] {
+            let yaml = "limits: { \(limits) }\nreactors:\n  visits: { kind: counter }\n"
+            return try summaryLines(
+                of: try DaemonConfig(yaml: yaml, file: "r.yaml"), ["TMPDIR": "/tmp"])
+        }
+        let small = try lines("memoryMax: 512MiB")
+        #expect(small.contains("one user 256MiB"))
+        #expect(small.contains { $0.hasPrefix("sure to be left for states none: at the ceiling") })
+        let large = try lines("memoryMax: 1024GiB")
+        #expect(large.contains("one user 512MiB") && large.contains("shared by all 912MiB"))
+        let one = ServerLimits().connectionBytesMax
+        let worst = 1_024 * one + 912 << 20
+        #expect(large.contains("worst case without states \(ByteSizeText.format(worst))"))
+        let rest = ByteSizeText.format(1 << 40 - worst)
+        #expect(large.contains("sure to be left for states \(rest)"))
+    }
+
     @Test("the summary names the variable behind each path that the file does not name")
     func summaryOrigins() throws {
         let config = try DaemonConfig(

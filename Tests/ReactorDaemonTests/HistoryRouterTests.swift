@@ -1,5 +1,6 @@
 import Foundation
 import ReactorClient
+import ReactorServer
 import ReactorWire
 import TestPrograms
 import Testing
@@ -9,9 +10,11 @@ import Testing
 /// Limits on queries about the past.
 @Suite("HistoryRouter", .timeLimit(.minutes(10)))
 struct HistoryRouterTests {
-    private func daemon(in directory: TestDirectory) async throws -> DaemonProcess {
+    private func daemon(
+        in directory: TestDirectory, limits: String = ""
+    ) async throws -> DaemonProcess {
         try await DaemonProcess.start(
-            config: "data:\n  directory: \(directory.path("data"))\n"
+            config: "data:\n  directory: \(directory.path("data"))\nlimits: { \(limits) }\n"
                 + "reactors:\n  visits: { kind: counter }\n", in: directory)
     }
 
@@ -44,11 +47,37 @@ struct HistoryRouterTests {
         let directory = TestDirectory()
         let daemon = try await daemon(in: directory)
         let client = try await Client.connect(to: daemon.socketPath)
-        for _ in 1...HistoryRouter.heavyMax + 1 {
+        for _ in 1...ServerLimits().heavyPerUIDMax + 1 {
             let page = try await client.export("/", skip: 1)
             #expect(page.nodes.map(\.path) == ["/visits"] && page.next == nil)
         }
         client.close()
+        #expect(await daemon.stop() == .exited(0))
+    }
+
+    @Test("of the queries of one user that need a second tree, heavyPerUIDMax may wait")
+    func heavy() async throws {
+        let directory = TestDirectory()
+        let daemon = try await daemon(in: directory, limits: "heavyPerUIDMax: 2")
+        let socket = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        // A stopped daemon later reads all three together, before it can answer one.
+        daemon.signal(SIGSTOP)
+        for number in 1...3 as ClosedRange<UInt64> {
+            socket.send(.ask, number: number, Question.export(path: "/").wireBytes())
+        }
+        daemon.signal(SIGCONT)
+        var answered: Set<UInt64> = []
+        var refusals: [UInt64: Refusal] = [:]
+        while answered.count + refusals.count < 3 {
+            let (header, body) = try #require(socket.wholeFrame())
+            if header.kind == FrameKind.refused.rawValue {
+                refusals[header.number] = try Refusal(wireBytes: body)
+            } else if header.kind == FrameKind.answer.rawValue {
+                answered.insert(header.number)
+            }
+        }
+        #expect(answered == [1, 2] && refusals[3]?.code == .busy)
+        #expect(refusals[3]?.message.hasPrefix("heavyPerUIDMax 2 queries of uid") == true)
         #expect(await daemon.stop() == .exited(0))
     }
 

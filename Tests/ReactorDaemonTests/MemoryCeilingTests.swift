@@ -39,7 +39,29 @@ struct MemoryCeilingTests {
         #expect(!ceiling.isDue(received: 99) && ceiling.isDue(received: 100))
         _ = ceiling.measure(received: 150, at: 0)
         #expect(!ceiling.isDue(received: 249) && ceiling.isDue(received: 250))
-        #expect(!MemoryCeiling(of: 0, measure: { 0 }, trim: {}).isDue(received: .max))
+        #expect(!MemoryCeiling(of: 0, measure: { 0 }, trim: {}).isDue(received: .max - 1))
+    }
+
+    @Test("a measurement is due when clients have sent an eighth of what one user may keep")
+    func dueForUsers() {
+        let ceiling = MemoryCeiling(of: 1 << 40, measure: { 0 }, trim: {})
+        ceiling.setMax(1 << 40, userMax: 16 << 20)
+        #expect(!ceiling.isDue(received: 2 << 20 - 1) && ceiling.isDue(received: 2 << 20))
+        ceiling.setMax(0, userMax: 1 << 20)
+        #expect(!ceiling.isDue(received: 1 << 20 - 1) && ceiling.isDue(received: 1 << 20))
+        #expect(ceiling.measure(received: 1 << 20, at: 0) == .none && ceiling.usedByteCount == 0)
+    }
+
+    @Test("by default a user may keep half of the ceiling, at most 512 MiB")
+    func automatic() {
+        func userMax(_ memoryMax: Int, written: Int = 0) -> Int {
+            var limits = ServerLimits()
+            (limits.memoryMax, limits.memoryPerUIDMax) = (memoryMax, written)
+            MemoryCeiling.chooseAutomatic(in: &limits)
+            return limits.memoryPerUIDMax
+        }
+        #expect(userMax(240 << 20) == 120 << 20 && userMax(8 << 30) == 512 << 20)
+        #expect(userMax(8 << 30, written: 5 << 20) == 5 << 20)
     }
 
     /// Whether an action was refused for lack of memory.

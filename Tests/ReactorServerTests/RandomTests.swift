@@ -118,6 +118,11 @@ final class RandomRun {
         limits.connectionsMax = Int.random(in: 8...64, using: &random)
         limits.handshakesMax = Int.random(in: 4...8, using: &random)
         harness.server.setLimits(limits)
+        var quota = UserQuota()
+        if chance(50) {
+            quota.actions = TokenRate(Int.random(in: 1...200, using: &random), in: 1_000_000_000)
+        }
+        harness.server.apply(QuotaRules([.init(to: .anyone, quota)]))
     }
 
     private func act(_ actor: Actor) {
@@ -182,6 +187,7 @@ final class RandomRun {
     /// Lets all frames arrive, and compares.
     func finish() throws {
         harness.appendsAtOnce = true
+        harness.server.apply(QuotaRules())
         for _ in 0..<200 {
             harness.append()
             for actor in actors {
@@ -229,7 +235,7 @@ struct RandomTests {
     }
 
     @Test(
-        "the same holds while the limits change", arguments: 100..<140 as Range<UInt64>)
+        "the same holds while the limits and quotas change", arguments: 100..<140 as Range<UInt64>)
     func changingLimits(_ seed: UInt64) throws {
         let run = try RandomRun(seed: seed, changesLimits: true)
         for _ in 0..<150 { try run.step() }

@@ -39,6 +39,7 @@ struct ConfigChange {
         take("slowLog.entriesMax", \.slowLog.entriesMax)
         take("loop.spin", \.spin)
         keep("loop.watchdog", \.watchdog)
+        take("quotas", \.quotas)
         compareLimits()
         compareReactors()
     }

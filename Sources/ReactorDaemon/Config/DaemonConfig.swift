@@ -22,6 +22,8 @@ public struct DaemonConfig: Equatable, Sendable {
     package var access: AccessRules?
     /// Where each rule of ``access`` stands in the file.
     private(set) var accessPlaces: [ConfigLocation] = []
+    /// What each user may use.
+    package var quotas = QuotaRules()
     /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
     /// The form of a line in the log.
@@ -56,8 +58,8 @@ public struct DaemonConfig: Equatable, Sendable {
     static let spinMax = Duration.milliseconds(10)
     private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
-        "socket", "admin", "access", "data", "log", "metrics", "slowLog", "limits", "loop",
-        "reactors",
+        "socket", "admin", "access", "data", "log", "metrics", "slowLog", "limits", "quotas",
+        "loop", "reactors",
     ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
@@ -186,6 +188,7 @@ public struct DaemonConfig: Equatable, Sendable {
                 try ConfigSection(entry, in: document, expected: "limits such as `inFlightMax:`"))
             limits = read.limits
             problems += read.problems
+        case "quotas": problems += readQuotas(entry, in: document)
         case "reactors":
             reactors = ReactorSpec.read(
                 try ConfigSection(entry, in: document, expected: "a mapping of names to reactors"),
@@ -193,6 +196,14 @@ public struct DaemonConfig: Equatable, Sendable {
         default:
             throw top.unknown(entry, known: Self.keys)
         }
+    }
+
+    private mutating func readQuotas(
+        _ entry: ConfigSection.Entry, in document: ConfigDocument
+    ) -> [ConfigProblem] {
+        let read = ConfigQuotas(entry, in: document)
+        quotas = read.quotas
+        return read.problems
     }
 
     /// Reads a section with few keys.

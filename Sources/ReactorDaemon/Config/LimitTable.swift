@@ -183,6 +183,11 @@ enum LimitTable {
                 "memory of the daemon; above this, actions that make states larger are refused",
             slot: .ceiling(\.memoryMax, 16 << 20...64 << 40)),
         Entry(
+            name: "memoryPerUIDMax",
+            summary:
+                "waiting bytes of one user's clients; above this, its heaviest connection is closed",
+            slot: .ceiling(\.memoryPerUIDMax, 1 << 20...64 << 40)),
+        Entry(
             name: "queueBytesMax",
             summary: "outgoing deltas of one connection; above this, one snapshot replaces them",
             slot: .bytes(\.queueBytesMax, 4 << 10...1 << 30)),
@@ -224,6 +229,10 @@ enum LimitTable {
             name: "questionsPerConnectionMax",
             summary: "waiting queries of one connection; above this, its input is not read",
             slot: .count(\.questionsPerConnectionMax, 1...65_536)),
+        Entry(
+            name: "heavyPerUIDMax",
+            summary: "waiting queries of one user that need a second tree; more are refused",
+            slot: .count(\.heavyPerUIDMax, 1...1_000)),
         Entry(
             name: "writeBytesMax",
             summary: "bytes written to one connection's socket in one system call",

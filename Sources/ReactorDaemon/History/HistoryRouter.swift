@@ -25,7 +25,8 @@ final class HistoryRouter {
     }
     /// Called with each answered query, and the bytes of its answer.
     var onAnswered: ((Inquiry, _ byteCount: Int) -> Void)?
-    /// Number of unanswered queries for ``trees``, by uid.
+    /// Number of unanswered queries for ``trees``, by uid; at most `heavyPerUIDMax` for each. The
+    /// archive works on one at a time, and users take turns.
     private var heavyCounts: [UInt32: Int] = [:]
     /// The result of the last requested snapshot.
     private var lastMade: SnapshotMade?
@@ -36,9 +37,6 @@ final class HistoryRouter {
     /// Connections that have ended their input.
     private var ended: Set<ConnectionID> = []
 
-    /// Maximum number of unanswered queries for ``trees`` per user. The archive works on one at a
-    /// time, and users take turns; each query takes about as long as a start.
-    static let heavyMax = 4
     /// Maximum number of files that are open for queries about the past: each reader holds the
     /// journal's file and its log.
     static let descriptorsMax =
@@ -103,8 +101,9 @@ final class HistoryRouter {
         default:
             let uid = inquiry.peer.uid
             let count = heavyCounts[uid] ?? 0
-            guard count < Self.heavyMax else {
-                let text = "\(count) queries of uid \(uid) about the past wait"
+            let countMax = server.limits.heavyPerUIDMax
+            guard count < countMax else {
+                let text = "heavyPerUIDMax \(countMax) queries of uid \(uid) about the past wait"
                 return refuse(inquiry, Refusal(.busy, text + ", try again later"))
             }
             heavyCounts[uid] = count + 1

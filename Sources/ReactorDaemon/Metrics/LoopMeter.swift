@@ -51,9 +51,11 @@ final class LoopMeter {
         let former: ActionProgress
     }
 
-    /// Makes a meter that keeps no slow operation until ``keepSlow(_:)``. `memoryMax` is
-    /// ``ServerLimits/memoryMax``.
-    init(memoryMax: Int = 0) { ceiling = MemoryCeiling(of: memoryMax) }
+    /// Makes a meter that keeps no slow operation until ``keepSlow(_:)``.
+    init(_ limits: ServerLimits = ServerLimits()) {
+        ceiling = MemoryCeiling(of: limits.memoryMax)
+        ceiling.setMax(limits.memoryMax, userMax: limits.memoryPerUIDMax)
+    }
 
     /// The durations so far.
     var figures: LoopFigures { state.value }

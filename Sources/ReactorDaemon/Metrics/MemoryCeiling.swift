@@ -24,8 +24,14 @@ final class MemoryCeiling {
 
     /// Nanoseconds between two calls of ``ProcessMemory/trim()``.
     static let trimInterval: UInt64 = 5_000_000_000
+    /// Bytes that clients send between two measurements; the maximum without a ceiling.
+    private var stepByteCount = UInt64.max
     /// A measurement is due once clients have sent this share of the ceiling.
     private static let stepShare = 64
+    /// The same, of what one user may keep.
+    private static let userStepShare = 8
+    /// Minimum bytes between two measurements for a limit of a user.
+    private static let userStepMin = 1 << 20
 
     /// Measures against a ceiling of `byteCountMax` bytes.
     init(
@@ -34,19 +40,30 @@ final class MemoryCeiling {
     ) {
         self.byteCountMax = byteCountMax
         (measureBytes, self.trim) = (measure, trim)
+        setMax(byteCountMax)
     }
 
-    /// Measures against another ceiling from the next measurement on.
-    func setMax(_ byteCountMax: Int) { self.byteCountMax = byteCountMax }
+    /// Measures against another ceiling from the next measurement on. `userMax` is the smallest
+    /// number of bytes that a user may keep; 0 without such a limit.
+    func setMax(_ byteCountMax: Int, userMax: Int = 0) {
+        self.byteCountMax = byteCountMax
+        stepByteCount = byteCountMax > 0 ? UInt64(byteCountMax / Self.stepShare) : .max
+        if userMax > 0 {
+            let step = max(userMax / Self.userStepShare, Self.userStepMin)
+            stepByteCount = min(stepByteCount, UInt64(step))
+        }
+    }
 
     /// Whether clients have sent so much since the last measurement that another is due.
-    func isDue(received count: UInt64) -> Bool {
-        byteCountMax > 0 && count &- measuredCount >= UInt64(byteCountMax / Self.stepShare)
-    }
+    func isDue(received count: UInt64) -> Bool { count &- measuredCount >= stepByteCount }
 
-    /// Measures, and returns the level.
+    /// Measures, and returns the level; without a ceiling it does not measure.
     func measure(received count: UInt64, at now: UInt64) -> MemoryPressure {
         measuredCount = count
+        guard byteCountMax > 0 else {
+            pressure = .none
+            return .none
+        }
         usedByteCount = measureBytes()
         var next = pressure.next(used: usedByteCount, max: byteCountMax)
         if next != .none, trimmedAt.map({ now &- $0 >= Self.trimInterval }) ?? true {
@@ -79,5 +96,19 @@ extension MemoryCeiling {
             return (group / 5 * 4, "80 % of the control group's memory.max")
         }
         return ProcessMemory.machineByteCount.map { ($0 / 2, "half of the machine's memory") }
+    }
+
+    /// Maximum that one user's clients may keep by default, in bytes: the queues of
+    /// `connectionsPerUIDMax` slow clients and large answers fit into it.
+    static let userByteCountMax = 512 << 20
+
+    /// Chooses the limits that are automatic: the ceiling, and what one user's clients may keep of
+    /// it, at most half.
+    static func chooseAutomatic(in limits: inout ServerLimits) {
+        if limits.memoryMax == 0 { limits.memoryMax = automatic?.byteCount ?? 0 }
+        guard limits.memoryPerUIDMax == 0 else { return }
+        limits.memoryPerUIDMax =
+            limits.memoryMax == 0
+            ? userByteCountMax : min(userByteCountMax, limits.memoryMax / 2)
     }
 }

@@ -127,6 +127,10 @@ struct MetricsReport: Sendable {
             "reactord_connections_refused_total", "Connections that were refused.", by: "reason",
             RefusalReason.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
         text.counter(
+            "reactord_quota_pauses_total",
+            "Times that a user had used its quota, so that nothing was read from its clients.",
+            counters.quotaPauses)
+        text.counter(
             "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
             UInt64(max(0, parkCount)))
         text.counters(
@@ -163,7 +167,13 @@ struct MetricsReport: Sendable {
             [
                 ("connections", memory.keptBytes), ("ring", memory.ringBytes),
                 ("snapshots", memory.snapshotBytes), ("answers", memory.answerBytes),
+                ("outcomes", server.memoryByUID.values.reduce(0) { $0 + $1.outcomes }),
             ])
+        text.gauges(
+            "reactord_user_memory_bytes",
+            "Bytes that the daemon keeps for the clients of a user: input, output, answers, outcomes.",
+            by: "uid",
+            server.memoryByUID.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value.total) })
         if memoryMax > 0 {
             text.gauge(
                 "reactord_memory_max_bytes", "Bytes at which the daemon refuses what grows.",

@@ -103,6 +103,7 @@ public final class Daemon {
         }
         shell.meter.keepSlow(config.slowLog)
         if let access = config.access { shell.apply(access, ownerUID: uid) }
+        shell.apply(config.quotas)
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
@@ -152,12 +153,12 @@ public final class Daemon {
     // Descriptors for files, signals, the loop and administrators.
     private static let ownDescriptors = 80
 
-    /// Chooses the memory ceiling if it is automatic. Raises the descriptor limit for the allowed
+    /// Chooses the memory limits that are automatic. Raises the descriptor limit for the allowed
     /// connections, or lowers `connectionsMax` to fit it.
     private static func fit(
         _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
     ) {
-        if limits.memoryMax == 0 { limits.memoryMax = MemoryCeiling.automatic?.byteCount ?? 0 }
+        MemoryCeiling.chooseAutomatic(in: &limits)
         // Refused clients hold a socket until they have received the refusal.
         let others =
             ownDescriptors + limits.handshakesMax

@@ -38,6 +38,10 @@ extension DaemonConfig {
             let isDefault = text == LimitTable.text(of: entry, in: ServerLimits())
             lines.append("  " + row(entry.name, isDefault ? text : "\(text) (set)", width: 32))
         }
+        if !quotas.rules.isEmpty {
+            lines.append("quotas")
+            for (name, value) in quotas.rows { lines.append("  " + row(name, value, width: 32)) }
+        }
         lines.append("memory")
         for (name, value) in memoryRows { lines.append("  " + row(name, value, width: 32)) }
         lines.append("reactors")
@@ -48,23 +52,36 @@ extension DaemonConfig {
 
     /// What clients may take at most, and the ceiling. States are bounded by the ceiling alone.
     private var memoryRows: [(String, String)] {
+        var limits = limits
+        MemoryCeiling.chooseAutomatic(in: &limits)
         let connection = limits.connectionBytesMax
-        func text(_ count: Int) -> String {
-            ByteSizeText.format(connection.multipliedReportingOverflow(by: count).partialValue)
+        let user = Self.product(connection, limits.connectionsPerUIDMax)
+        let clients = Self.product(connection, limits.connectionsMax)
+        let worst = clients.addingReportingOverflow(limits.sharedBytesMax)
+        let (ceiling, rest) = (limits.memoryMax, limits.memoryMax - worst.partialValue)
+        var ceilingText = ceiling == 0 ? "none" : ByteSizeText.format(ceiling)
+        if self.limits.memoryMax == 0, let origin = MemoryCeiling.automatic?.origin {
+            ceilingText += " (\(origin))"
         }
-        var ceiling = ByteSizeText.format(limits.memoryMax)
-        if limits.memoryMax == 0 {
-            ceiling =
-                MemoryCeiling.automatic.map {
-                    "\(ByteSizeText.format($0.byteCount)) (\($0.origin))"
-                }
-                ?? "none"
-        }
+        let restText =
+            ceiling == 0
+            ? "whatever the machine has"
+            : rest > 0
+                ? ByteSizeText.format(rest)
+                : "none: at the ceiling, the heaviest clients are closed first"
         return [
-            ("ceiling", ceiling), ("one connection", text(1)),
-            ("connections of one user", text(limits.connectionsPerUIDMax)),
-            ("all connections", text(limits.connectionsMax)),
+            ("ceiling", ceilingText), ("one connection", ByteSizeText.format(connection)),
+            ("one user", ByteSizeText.format(min(user, limits.memoryPerUIDMax))),
+            ("all connections", ByteSizeText.format(clients)),
+            ("shared by all", ByteSizeText.format(limits.sharedBytesMax)),
+            ("worst case without states", ByteSizeText.format(worst.partialValue)),
+            ("sure to be left for states", restText),
         ]
+    }
+
+    private static func product(_ byteCount: Int, _ count: Int) -> Int {
+        let (product, overflow) = byteCount.multipliedReportingOverflow(by: count)
+        return overflow ? .max / 2 : product
     }
 
     private var permissionsText: String {

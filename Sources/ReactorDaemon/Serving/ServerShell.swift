@@ -55,7 +55,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) {
         self.loop = loop
-        meter = LoopMeter(memoryMax: limits.memoryMax)
+        meter = LoopMeter(limits)
         self.journal = journal
         keeper = nil
         recover = nil
@@ -77,7 +77,7 @@ package final class ServerShell {
         random: @escaping () -> UInt64
     ) throws(DaemonError) {
         self.loop = loop
-        meter = LoopMeter(memoryMax: limits.memoryMax)
+        meter = LoopMeter(limits)
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let epoch = random()
@@ -161,6 +161,14 @@ package final class ServerShell {
         }
     }
 
+    /// Applies quotas from now on.
+    func apply(_ quotas: QuotaRules) {
+        server.apply(quotas) { id in links.value[id.rawValue]?.peerGroups ?? [] }
+        let limits = server.limits
+        let userMax = [limits.memoryPerUIDMax, quotas.memoryMin ?? 0].filter { $0 > 0 }.min()
+        meter.ceiling.setMax(limits.memoryMax, userMax: userMax ?? 0)
+    }
+
     /// Resumes the journal and makes the server accept actions, by default all.
     func goOn(_ admission: Admission = .all) {
         journal?.resume()
@@ -171,8 +179,8 @@ package final class ServerShell {
     /// Applies the values of another configuration that need no restart, between two turns.
     func apply(_ config: DaemonConfig) {
         server.setLimits(config.limits)
+        apply(config.quotas)
         meter.keepSlow(config.slowLog)
-        meter.ceiling.setMax(config.limits.memoryMax)
         if let data = config.data { keeper?.keep(data) }
         loop.setSpin(config.spin)
         loop.turnAgain()
@@ -212,6 +220,10 @@ package final class ServerShell {
     func tick(isLate: Bool) {
         // No read reports that a half-closed client has closed the rest, so it is polled here.
         for link in links.value.objects where link.isEnded && link.isHungUp { link.close() }
+        // Neither does one report the end of a client from which nothing is read for long.
+        for id in server.throttled {
+            if let link = links.value[id.rawValue], link.isHungUp { link.close() }
+        }
         server.tick(at: loop.now, isLate: isLate)
         measureMemory(of: server, at: loop.now)
         router?.tick(at: loop.now)
@@ -224,7 +236,7 @@ package final class ServerShell {
         links.value.insert(link, at: id.rawValue)
         var peer = Peer(of: link)
         peer.isAtAdminSocket = isAtAdminSocket
-        if server.hasAccessRules { peer.groups = link.peerGroups }
+        if server.readsGroups { peer.groups = link.peerGroups }
         server.connect(id, peer, at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
         link.onEnd = { [unowned self] in
@@ -311,6 +323,8 @@ extension ServerShell {
         }
         turnEnd?()
         if meter.ceiling.isDue(received: server.receivedByteCount) {
+            server.boundUsers(at: turnTime)
+            loop.turnAgain()
             measureMemory(of: server, at: turnTime)
         }
         meter.position?.leave()
@@ -320,7 +334,6 @@ extension ServerShell {
     /// Measures the process's memory, and lets the server act on it.
     private func measureMemory(of server: Server, at now: UInt64) {
         let ceiling = meter.ceiling
-        guard ceiling.byteCountMax > 0 else { return }
         let former = ceiling.pressure
         let pressure = ceiling.measure(received: server.receivedByteCount, at: now)
         guard pressure != .none || former != .none else { return }
@@ -337,6 +350,7 @@ extension ServerShell {
         case .resumeReading(let id): links.value[id.rawValue]?.resumeReading()
         case .close(let id): links.value[id.rawValue]?.finish()
         case .cut(let id): links.value[id.rawValue]?.close()
+        case .wake(let time): wake(at: time)
         case .append(let batch):
             meter.beginCommit(
                 of: batch.turn, byteCount: batch.deltas.count + batch.facts.count, at: turnTime)
@@ -358,6 +372,17 @@ extension ServerShell {
             // A connection that has gone in the same turn is forgotten already.
             if links.value[inquiry.connection.rawValue] != nil { take(inquiry) }
         }
+    }
+
+    private func wake(at time: UInt64) {
+        // Without a timer, the next tick wakes the server.
+        guard let timer = try? LoopTimer(on: loop) else { return }
+        timer.onFire = { [unowned self] in
+            server.wake(at: loop.now)
+            timer.close()
+        }
+        let now = loop.now
+        timer.start(after: .nanoseconds(Int64(clamping: time > now ? time - now : 0)))
     }
 
     private func take(_ inquiry: Inquiry) {

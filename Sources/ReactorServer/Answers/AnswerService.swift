@@ -43,8 +43,8 @@ final class AnswerService {
     /// Applies other limits from here on.
     func setLimits(_ limits: ServerLimits) { self.limits = limits }
 
-    /// Bytes of large answers, kept or in progress.
-    var byteCount: Int { answers.value.byteCount }
+    /// Large answers, kept or in progress.
+    var table: AnswerTable { answers.value }
 
     /// The figures of the server and its tree, for metrics.
     func figures(endedTurns: UInt64) -> ServerFigures {

@@ -12,6 +12,8 @@ package struct ServerFigures: Sendable {
     package var memory = ServerMemory()
     /// Open connections by user.
     package var connectionsByUID: [UInt32: Int] = [:]
+    /// What is kept for each user.
+    package var memoryByUID: [UInt32: MemoryCharge] = [:]
     /// Requests that wait, by the place where they are answered.
     package var questionsWaiting: [QuestionQueue: Int] = [:]
     /// Effects that have not ended.
@@ -57,6 +59,7 @@ extension ServerMeter {
             figures.connectionsByUID[connection.peer.uid, default: 0] += 1
             inquiryCount += connection.requests.inquiryCount
         }
+        figures.memoryByUID = ledger.charges
         figures.questionsWaiting[.shell] = inquiryCount
         figures.effectCount = tree.effectCount
         figures.poisonedCount = dispatcher.poisonedCount

@@ -102,6 +102,14 @@ struct ServerMeter {
         if connection.isGreeting, connection.wasRead(endedTurns) { memory.silentConnections += 1 }
     }
 
+    /// The bytes that are kept for each user.
+    var ledger: MemoryLedger { MemoryLedger(of: connections, sessions) }
+
+    /// The differences between the counters of the ledger and what is held.
+    func ledgerDifferences(answerByteCount: Int) -> [String] {
+        ledger.differences(from: connections, sessions, answerByteCount: answerByteCount)
+    }
+
     /// Every counter by its name.
     func counters(answerByteCount: Int) -> [String: UInt64] {
         let memory = memory(answerByteCount: answerByteCount, endedTurns: 0)

@@ -36,6 +36,11 @@ final class ConnectionTable {
             "connection \(connection.id.rawValue) is inserted twice")
     }
 
+    /// Sets the supplementary groups of each peer, and its class for them.
+    func join(_ groups: (ConnectionID) -> [UInt32], _ access: (Peer) -> AccessClass?) {
+        for connection in values { connection.join(groups(connection.id), access) }
+    }
+
     /// Removes the connection of this number and answers it.
     func remove(_ id: ConnectionID) -> Connection? { table.value.remove(at: id.rawValue) }
 }

@@ -4,8 +4,10 @@ import ReactorWire
 ///
 ///     paused ── resume() ──▶ reading ── pause() ──▶ paused
 ///     paused ◀── wake() ── resting ◀── rest() ── reading, paused
+///     paused ◀── unthrottle() ── throttled ◀── throttle() ── reading, paused
 ///
 /// A connection that sent its share of a turn rests until the end of the next turn. A connection
+/// whose user has used its quota is throttled until the user may go on. A connection
 /// that does not read its output, or sends too much, is paused until it has caught up. Bytes that
 /// arrive during that time wait in the ``FrameAssembler``.
 ///
@@ -22,6 +24,8 @@ struct Inlet: ~Copyable {
     private var heldSince: UInt64 = 0
     /// When the last of the held bytes arrived, in nanoseconds.
     private var arrivedAt: UInt64 = 0
+    /// Whether a resting connection is throttled when it wakes up.
+    private var isThrottledNext = false
     /// For how long the bytes in progress were held back, in nanoseconds.
     private(set) var heldFor: UInt64 = 0
     /// Number of bytes of handled frames: the offset in error texts.
@@ -39,6 +43,8 @@ struct Inlet: ~Copyable {
         case paused
         /// The client has sent its share of the turn.
         case resting
+        /// The client's user has used its quota.
+        case throttled
     }
 
     /// Bytes that arrived and are not handled.
@@ -145,10 +151,33 @@ struct Inlet: ~Copyable {
         return state == .reading
     }
 
-    /// Ends the rest. The connection is paused then, and may resume.
+    /// Ends the rest. The connection is paused then, and may resume, unless it is throttled.
     mutating func wake() {
         precondition(state == .resting, "a connection wakes up that is \(state)")
+        state = isThrottledNext ? .throttled : .paused
+        isThrottledNext = false
+    }
+
+    /// Whether it is throttled, or will be after its rest.
+    var isThrottled: Bool { state == .throttled || isThrottledNext }
+
+    /// Stops handling frames until ``unthrottle()``; returns whether they were handled before.
+    mutating func throttle() -> Bool {
+        if state == .resting {
+            isThrottledNext = true
+            return false
+        }
+        defer { state = .throttled }
+        return state == .reading
+    }
+
+    /// Ends the throttling. The connection is paused or rests then; returns whether it is paused by
+    /// this call.
+    mutating func unthrottle() -> Bool {
+        isThrottledNext = false
+        guard state == .throttled else { return false }
         state = .paused
+        return true
     }
 
     /// Records that the client has ended its input; returns whether that is new.

@@ -32,7 +32,7 @@ struct Outlet: ~Copyable {
     /// Actions since the connection was opened.
     private(set) var actionCount: UInt64 = 0
     /// Those of ``inFlight`` that ran in the current turn.
-    private var turnActions = ActionCount()
+    private(set) var turnActions = ActionCount()
     /// Whether the client's copies follow the tree.
     private(set) var state = State.current
     /// Whether a write to the socket is in progress.
@@ -399,6 +399,9 @@ extension Outlet {
     /// Whether a large answer is under way.
     var hasStreams: Bool { !streams.isEmpty }
 
+    /// The large answers of which the client has not everything.
+    var answers: [Answer] { streams.map(\.answer) }
+
     /// When the socket last took a part of the first large answer, in nanoseconds.
     var streamMovedAt: UInt64? { streams.first?.movedAt }
 
@@ -429,6 +432,18 @@ extension Outlet {
         var byteCount = 0
         for index in queue.indices { byteCount += queue[index].bytes.count }
         return byteCount
+    }
+
+    /// Calls `visit` with each segment that waits.
+    func visitSegments(_ visit: (Segment) -> Void) {
+        for index in queue.indices { visit(queue[index]) }
+    }
+
+    /// Cost of all segments, added up. *Cost*: O(segments).
+    var heldCost: Int {
+        var cost = 0
+        for index in queue.indices { cost += queue[index].cost }
+        return cost
     }
 
     /// Checks the invariants, in debug builds.

@@ -178,6 +178,12 @@ final class Handshake {
                 session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence))
     }
 
+    /// Drops a session for good: a client that resumes it gets another.
+    func evict(_ session: Session) {
+        sessions.end(session, at: tree.turn.sequence)
+        if session.isStored { chronicle.record(evicted: [session]) }
+    }
+
     /// Drops sessions without actions whose clients did not reconnect in time.
     func forgetBlank(at now: UInt64) {
         guard now > Self.blankSessionNanoseconds else { return }

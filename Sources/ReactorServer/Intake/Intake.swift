@@ -24,13 +24,16 @@ final class Intake {
     private let subscriptions: Subscriptions
     private let answers: AnswerService
     private let handshake: Handshake
+    /// Keeps users to the rules of the configuration.
+    let quotas: UserQuotas
     /// Connections that have had their share of a turn.
     private let rests = Cell(RestQueue())
 
     init(
         _ limits: ServerLimits, _ orders: ShellOrders, _ peers: PeerAdmission,
         _ delivery: Delivery, _ dispatcher: Dispatcher, _ openNodes: OpenNodes,
-        _ subscriptions: Subscriptions, _ answers: AnswerService, _ handshake: Handshake
+        _ subscriptions: Subscriptions, _ answers: AnswerService, _ handshake: Handshake,
+        _ quotas: UserQuotas
     ) {
         self.limits = limits
         self.orders = orders
@@ -41,6 +44,7 @@ final class Intake {
         self.subscriptions = subscriptions
         self.answers = answers
         self.handshake = handshake
+        self.quotas = quotas
     }
 
     /// Applies other limits from here on, also to the parts that handle the frames.
@@ -243,7 +247,9 @@ extension Intake {
 
     private func greet(_ body: Span<UInt8>, of connection: Connection) {
         switch handshake.greet(body, of: connection) {
-        case .welcomed: peers.hear(connection)
+        case .welcomed:
+            peers.hear(connection)
+            quotas.join(connection)
         case .failed(let code, let message): fail(connection, code, message)
         case .otherVersion(let message):
             fail(
@@ -284,6 +290,33 @@ extension FrameKind {
 
 // MARK: - Closing
 extension Intake {
+    /// Refuses a new connection. Beyond `handshakesMax` clients that wait for their reason, it is
+    /// closed at once, which bounds the number of sockets.
+    func turnAway(
+        _ id: ConnectionID, _ peer: Peer, _ refusal: (FaultCode, String, RefusalReason),
+        _ connections: ConnectionTable
+    ) {
+        let (code, reason, label) = refusal
+        orders.stats.countRefusal(label)
+        orders.report(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
+        // More are admitted than the limit allows after it was lowered.
+        let admittedMax = max(limits.connectionsMax, peers.admittedCount)
+        guard connections.count < admittedMax + limits.handshakesMax else {
+            return orders.append(.close(id))
+        }
+        let connection = Connection(id: id, peer: peer, .turnedAway)
+        connections.insert(connection)
+        close(connection, Closing(code, reason))
+    }
+
+    /// Sends a client the reason why the server ends, and closes the connection once the client has
+    /// all its outcomes.
+    func drain(_ connection: Connection) {
+        // A client that closed its half had unlimited time until now.
+        connection.limitLeave(at: orders.now)
+        close(connection, Closing(.draining, "the daemon is shutting down"))
+    }
+
     /// Sends a client the reason why its connection ends, and closes the connection once that is
     /// written.
     func fail(_ connection: Connection, _ code: FaultCode, _ message: String) {
@@ -291,6 +324,23 @@ extension Intake {
         fail(
             connection, code, message,
             Closing(code, message, offset: connection.inlet.value.usedByteCount))
+    }
+
+    /// Closes the oldest connections without a hello, if there are too many. It spares a connection
+    /// whose socket was not read since it was accepted: its hello may have arrived.
+    func makeRoomForSpeakers(among connections: ConnectionTable) {
+        let endedTurns = endedTurns
+        while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
+            guard let connection = connections[id] else { continue }
+            let reason =
+                "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
+                + "makes room"
+            orders.stats.countRefusal(.handshakesMax)
+            orders.report(connection.peer, .busy) {
+                .turnedAway(connection.peer, reason, leftOut: $0)
+            }
+            close(connection, Closing(.busy, reason))
+        }
     }
 
     private func fail(

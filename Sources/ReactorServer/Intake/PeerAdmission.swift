@@ -58,7 +58,10 @@ final class PeerAdmission {
     }
 
     /// The reason why a peer may not connect now, as a code, a text and a label; nil if it may.
-    func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String, RefusalReason)? {
+    /// `quota` is the number of connections that a rule lets its user have.
+    func reasonToTurnAway(
+        _ peer: Peer, quota: Int? = nil
+    ) -> (FaultCode, String, RefusalReason)? {
         if isDraining { return (.draining, "the daemon is shutting down", .draining) }
         if isAdministrator(peer) { return reasonToTurnAwayAdmin() }
         if isShortOfMemory, peer.uid != ownerUID {
@@ -71,16 +74,16 @@ final class PeerAdmission {
             let text = "connectionsMax \(connectionsMax) reached\(rest): try again later"
             return (.busy, text, .connectionsMax)
         }
-        if admitted[peer.uid] >= perUIDMax {
-            let text = "connectionsPerUIDMax \(perUIDMax) reached for uid \(peer.uid)"
+        if admitted[peer.uid] >= quota ?? perUIDMax {
+            let name = quota == nil ? "connectionsPerUIDMax" : "quotas.connections"
+            let text = "\(name) \(quota ?? perUIDMax) reached for uid \(peer.uid)"
             return (.busy, text, .connectionsPerUIDMax)
         }
         return nil
     }
 
-    // A service manager may have given the socket a mode that lets others connect.
     private func isAdministrator(_ peer: Peer) -> Bool {
-        peer.isAtAdminSocket && (peer.uid == 0 || peer.uid == ownerUID)
+        peer.isAdministrator(ownerUID: ownerUID)
     }
 
     private func reasonToTurnAwayAdmin() -> (FaultCode, String, RefusalReason)? {

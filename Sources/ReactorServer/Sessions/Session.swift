@@ -60,6 +60,9 @@ final class Session {
     /// Estimated bytes of the remembered outcomes.
     var outcomeBytes: Int { outcomes.value.byteCount }
 
+    /// The same, added up from the outcomes. *Cost*: O(outcomes).
+    var heldOutcomeBytes: Int { outcomes.value.heldByteCount }
+
     /// Number of runs and exceptions that are remembered.
     var outcomeCount: Int { outcomes.value.count }
 

@@ -26,6 +26,13 @@ struct SessionOutcomes {
     /// Estimated bytes of the outcomes.
     var byteCount: Int { exceptionBytes + runs.count * MemoryLayout<AppliedRun>.stride }
 
+    /// The same, added up. *Cost*: O(outcomes).
+    var heldByteCount: Int {
+        exceptions.reduce(runs.count * MemoryLayout<AppliedRun>.stride) {
+            $0 + $1.outcome.keptBytes
+        }
+    }
+
     /// Number of runs and exceptions.
     var count: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
 

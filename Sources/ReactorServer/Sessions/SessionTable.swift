@@ -143,6 +143,9 @@ final class SessionTable {
             .sorted { $0.client < $1.client }
     }
 
+    /// All sessions, in no order.
+    var values: some Collection<Session> { byClient.values }
+
     /// All sessions, the oldest first. *Cost*: sorts them.
     var all: [Session] { sessions.values.sorted { $0.client < $1.client } }
 
@@ -185,6 +188,16 @@ final class SessionTable {
         }
         invariants()
         return evicted
+    }
+
+    /// The disconnected session of a uid with the most bytes of outcomes; nil if none has any.
+    /// *Cost*: O(disconnected sessions of the uid).
+    func heaviestLeft(of uid: UInt32) -> Session? {
+        let sessions = (leftOf[uid]?.all ?? []).compactMap { byClient[$0] }
+        let heaviest = sessions.max {
+            ($0.weighedBytes, $1.client) < ($1.weighedBytes, $0.client)
+        }
+        return heaviest?.weighedBytes ?? 0 > 0 ? heaviest : nil
     }
 
     /// Assigns a connection to a session.

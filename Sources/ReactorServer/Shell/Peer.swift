@@ -31,4 +31,10 @@ package struct Peer: Equatable, Sendable {
         self.groups = groups
         self.isAtAdminSocket = isAtAdminSocket
     }
+
+    /// Whether it is an administrator at that socket: root, or the daemon's own user. A service
+    /// manager may have given the socket a mode that lets others connect.
+    func isAdministrator(ownerUID: UInt32?) -> Bool {
+        isAtAdminSocket && (uid == 0 || uid == ownerUID)
+    }
 }

@@ -95,6 +95,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum number of one connection's requests that wait for their answers; above it the server
     /// reads nothing more until half of them are answered.
     public var questionsPerConnectionMax = 64
+    /// Maximum number of one uid's unanswered queries that need a second tree; a further one is
+    /// refused as BUSY. One is processed at a time, and takes about as long as a start.
+    public var heavyPerUIDMax = 4
     /// Maximum bytes of one write to a connection's socket.
     public var writeBytesMax = 256 << 10
     /// Maximum number of actions in a batch.
@@ -105,6 +108,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// The process's memory in bytes at which actions that make states larger are rejected as
     /// MEMORY_FULL; 0 for no ceiling. The shell measures the process: see ``MemoryPressure``.
     public var memoryMax = 0
+    /// Bytes of input, output, answers and outcomes that the clients of one uid keep together; above
+    /// it, the heaviest of its connections is closed. 0 for no limit.
+    public var memoryPerUIDMax = 0
     /// Nanoseconds during which an equal fault of a peer is not logged again. A peer is a uid and a
     /// pid; equal faults have the same code.
     public var logInterval: UInt64 = 10_000_000_000
@@ -120,6 +126,13 @@ public struct ServerLimits: Equatable, Sendable {
     package var connectionBytesMax: Int {
         frameBytesMax + inFlightBytesMax + undrainedBytesMax + queueBytesMax + writeBytesMax
             + outcomeBytesPerSessionMax
+    }
+
+    /// Bytes that the server keeps for all clients together at most, apart from states and from what
+    /// each connection keeps.
+    package var sharedBytesMax: Int {
+        ringBytesMax + snapshotCacheBytesMax + answersBytesMax + unreleasedBytesMax
+            + selectionBytesMax + outcomeBytesMax
     }
 
     /// Every limit by its name, for the answer to ``Question/limits``.
@@ -164,10 +177,12 @@ public struct ServerLimits: Equatable, Sendable {
             "answerBytesPerTurnMax": UInt64(answerBytesPerTurnMax),
             "answerDeadlineNanoseconds": answerDeadline,
             "questionsPerConnectionMax": UInt64(questionsPerConnectionMax),
+            "heavyPerUIDMax": UInt64(heavyPerUIDMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),
             "memoryMax": UInt64(memoryMax),
+            "memoryPerUIDMax": UInt64(memoryPerUIDMax),
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),

@@ -15,6 +15,8 @@ package enum ServerOutput: Sendable {
     case close(ConnectionID)
     /// Close the socket at once, without its waiting output: the client did not read it in time.
     case cut(ConnectionID)
+    /// Call ``Server/wake(at:)`` at this time, in nanoseconds, or soon after it.
+    case wake(at: UInt64)
     /// Make the batch durable; then call ``Server/appended(_:at:)``, in the order of the turns. If
     /// several became durable together, one call for the last is enough.
     case append(Batch)

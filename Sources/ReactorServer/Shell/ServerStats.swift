@@ -50,6 +50,8 @@ package struct ServerStats: Equatable, Sendable {
     package var patchesEncoded: UInt64 = 0
     /// Bytes of these values and patches.
     package var valueBytesEncoded: UInt64 = 0
+    /// Number of times that a user had used its quota, so that nothing was read from its clients.
+    package var quotaPauses: UInt64 = 0
     /// The figures that the shell counts.
     package var shell = ShellCounts()
     /// Connections that were refused, by the limit that they met.
@@ -91,6 +93,7 @@ package struct ServerStats: Equatable, Sendable {
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
             "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": shell.logLinesDropped,
+            "quotaPauses": quotaPauses,
         ]
         if shell.diskBytesMax > 0 {
             all["diskBytes"] = shell.diskBytes

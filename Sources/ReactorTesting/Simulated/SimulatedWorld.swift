@@ -356,6 +356,9 @@ extension SimulatedWorld {
             for finding in audit.findings(server.memory) {
                 expect(false, "too much is kept: \(finding)")
             }
+            for difference in server.ledgerDifferences {
+                expect(false, "the ledger is wrong: \(difference)")
+            }
         }
         hooks.onStep?()
     }
@@ -392,6 +395,12 @@ extension SimulatedWorld {
                 // A server that has been replaced has lost its queries.
                 guard start == counts.restarts else { return }
                 server.encoded(capture.encode())
+                noteServer()
+            }
+        case .wake(let time):
+            let pause = time > timeline.now ? time - timeline.now : 0
+            timeline.after(pause) { [unowned self] in
+                server.wake(at: timeline.now)
                 noteServer()
             }
         case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }

@@ -17,7 +17,7 @@ enum Surface {
         "ReactorFoundation": 19,
         "ReactorJournal": 12,
         "ReactorLoop": 34,
-        "ReactorServer": 43,
+        "ReactorServer": 45,
         "ReactorTesting": 237,
         "ReactorWire": 424,
         "StockReactors": 153,

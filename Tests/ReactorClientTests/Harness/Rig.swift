@@ -268,7 +268,7 @@ final class Rig {
             case .append(let batch): append(batch)
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
             case .encode(let capture): captures.append(capture)
-            case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot: break
+            case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot, .wake: break
             }
         }
         return !outputs.isEmpty

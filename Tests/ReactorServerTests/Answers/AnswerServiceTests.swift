@@ -81,12 +81,12 @@ struct AnswerServiceTests {
         ask(.snapshot, bench, as: 2)
         let bytes = [UInt8](repeating: 7, count: 8_000)
         bench.answers.answer(1, with: .success(bytes), to: bench.connection)
-        #expect(bench.answers.byteCount == 8_000)
+        #expect(bench.answers.table.byteCount == 8_000)
         bench.answers.answer(2, with: .success(bytes), to: bench.connection)
         #expect(bench.endTurn().map(\.kind) == [.refused], "there is no room for two")
         bench.orders.begin(at: bench.limits.answerDeadline)
         bench.answers.cutStalled(bench.connections)
-        #expect(bench.answers.byteCount == 0 && bench.connection.requests.isEmpty)
+        #expect(bench.answers.table.byteCount == 0 && bench.connection.requests.isEmpty)
         #expect(bench.endTurn().map(\.number) == [1])
     }
 }

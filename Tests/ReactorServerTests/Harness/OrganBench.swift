@@ -58,7 +58,7 @@ final class OrganBench {
         peers = PeerAdmission(limits, ownerUID: nil)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake)
+            handshake, UserQuotas(connections, orders, ownerUID: nil))
         session = sessions.make(uid: 5, secret: [1], at: 0).0
         connection = Self.connection(1)
         connections.insert(connection)

@@ -21,6 +21,8 @@ final class ServerHarness {
     /// Questions that were not answered.
     private(set) var questions: [HistoryQuestion] = []
     private(set) var inquiries: [Inquiry] = []
+    /// Times at which the server wants to be woken.
+    private(set) var wakes: [UInt64] = []
     /// Whether large answers are encoded at once.
     var encodesAtOnce = true
     /// Captures that were not encoded.
@@ -59,12 +61,15 @@ final class ServerHarness {
     var rows: [Batch] { Array(batches.dropLast(unappended.count)) }
 
     /// Connects a client that has not sent anything yet.
-    func connect(uid: UInt32 = 1_000, pid: Int32 = 42) -> TestClient {
+    func connect(
+        uid: UInt32 = 1_000, pid: Int32 = 42, isAtAdminSocket: Bool = false
+    ) -> TestClient {
         lastID += 1
         let id = ConnectionID(lastID)
         let socket = FakeSocket()
         sockets[id] = socket
-        server.connect(id, Peer(uid: uid, gid: uid, pid: pid), at: now)
+        let peer = Peer(uid: uid, gid: uid, pid: pid, isAtAdminSocket: isAtAdminSocket)
+        server.connect(id, peer, at: now)
         return TestClient(self, id, socket)
     }
 
@@ -91,6 +96,8 @@ final class ServerHarness {
     func turn() {
         server.endTurn(at: now)
         carryOut()
+        let differences = server.ledgerDifferences
+        #expect(differences == [])
     }
 
     /// A snapshot of the state at the end of the current turn.
@@ -157,6 +164,7 @@ final class ServerHarness {
         case .cutConnections: for id in sockets.keys { disconnect(id) }
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
+        case .wake(let time): wakes.append(time)
         }
     }
 

@@ -1,0 +1,77 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// Drives ``MemoryLedger`` and ``MemoryCharge``. The harness compares every ledger with its parts
+/// after each turn.
+@Suite("The ledger of users")
+struct MemoryLedgerTests {
+    private func charges(_ harness: ServerHarness) -> [UInt32: MemoryCharge] {
+        MemoryLedger(of: harness.server.connections, harness.server.sessions).charges
+    }
+
+    @Test("X117: input, output and outcomes are charged to the user whose client causes them")
+    func kinds() throws {
+        let harness = ServerHarness()
+        let (one, other) = (harness.client(uid: 1), harness.client(uid: 2))
+        #expect(charges(harness) == [1: MemoryCharge(), 2: MemoryCharge()])
+        one.send(Array(TestClient.frame(.ping).prefix(7)))
+        #expect(charges(harness)[1]?.input == 7 && charges(harness)[2]?.total == 0)
+        other.open("/visits")
+        other.take(0)
+        other.ask(.stats)
+        harness.turn()
+        other.ask(.stats)
+        harness.turn()
+        let waiting = try #require(charges(harness)[2])
+        #expect(waiting.output > 64 && waiting.input == 0 && charges(harness)[1]?.output == 0)
+        other.take()
+        #expect(charges(harness)[2] == MemoryCharge())
+        other.dispatch(Tally.Action.ask)
+        harness.turn()
+        #expect(try #require(charges(harness)[2]).outcomes > 0)
+        // The session and its outcomes stay.
+        let outcomes = charges(harness)[2]?.outcomes
+        other.disconnect()
+        #expect(charges(harness)[2]?.outcomes == outcomes)
+        #expect(charges(harness)[2]?.total == outcomes)
+    }
+
+    @Test("an answer that two connections of a user read counts once, and once for another user")
+    func answers() throws {
+        let text = WireValue.text(String(repeating: "x", count: 2_000))
+        let harness = ServerHarness.ledger(300, value: { _ in text })
+        let clients = [1, 1, 2].map { harness.client(uid: $0) }
+        for client in clients {
+            client.take(0)
+            client.ask(.get(path: "/ledger"))
+        }
+        harness.settle()
+        let charges = charges(harness)
+        let byteCount = try #require(charges[1]?.answers)
+        #expect(byteCount > 500_000 && charges[2]?.answers == byteCount)
+        #expect(harness.server.figures.memoryByUID == charges)
+        #expect(harness.server.ledgerDifferences == [])
+        for client in clients { client.take() }
+        harness.settle()
+        #expect(self.charges(harness)[1]?.answers == 0)
+    }
+
+    @Test("a difference between a counter and what it counts is found")
+    func planted() {
+        let harness = ServerHarness()
+        let (connections, sessions) = (harness.server.connections, harness.server.sessions)
+        let ledger = MemoryLedger(of: connections, sessions)
+        #expect(ledger.differences(from: connections, sessions, answerByteCount: 0) == [])
+        #expect(
+            ledger.differences(from: connections, sessions, answerByteCount: 3)
+                == ["answers: 3 bytes are counted, 0 are held"])
+        let client = harness.client()
+        client.send(Array(TestClient.frame(.ping).prefix(5)))
+        #expect(
+            ledger.differences(from: connections, sessions, answerByteCount: 0)
+                == ["input: 0 bytes are counted, 5 are held"])
+    }
+}

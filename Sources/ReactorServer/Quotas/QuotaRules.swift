@@ -61,6 +61,9 @@ package struct UserQuota: Equatable, Sendable {
 
     /// No quota.
     package init() {}
+
+    /// Whether it has a rate.
+    var hasRates: Bool { actions != nil || journal != nil }
 }
 
 /// A number of tokens in a time: actions in a second, or bytes in an hour.

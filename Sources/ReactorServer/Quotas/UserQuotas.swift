@@ -119,7 +119,7 @@ extension UserQuotas {
     }
 
     private func update(_ uid: UInt32, _ quota: UserQuota) {
-        if quota.actions == nil, quota.journal == nil {
+        if !quota.hasRates {
             accounts[uid] = nil
         } else if accounts[uid] == nil {
             accounts[uid] = Account(quota, at: orders.now)
@@ -140,7 +140,9 @@ extension UserQuotas {
     func join(_ connection: Connection) {
         guard !rules.rules.isEmpty, isCharged(connection) else { return }
         let uid = connection.peer.uid
-        update(uid, rules.quota(of: connection.peer))
+        let quota = rules.quota(of: connection.peer)
+        // A connection without the group that a rule names must not end what the user owes.
+        if quota.hasRates { update(uid, quota) }
         if accounts[uid]?.isPaused ?? false { throttle(connection) }
         invariants()
     }

@@ -62,13 +62,14 @@ final class ServerHarness {
 
     /// Connects a client that has not sent anything yet.
     func connect(
-        uid: UInt32 = 1_000, pid: Int32 = 42, isAtAdminSocket: Bool = false
+        uid: UInt32 = 1_000, gid: UInt32? = nil, pid: Int32 = 42, isAtAdminSocket: Bool = false
     ) -> TestClient {
         lastID += 1
         let id = ConnectionID(lastID)
         let socket = FakeSocket()
         sockets[id] = socket
-        let peer = Peer(uid: uid, gid: uid, pid: pid, isAtAdminSocket: isAtAdminSocket)
+        let peer = Peer(
+            uid: uid, gid: gid ?? uid, pid: pid, isAtAdminSocket: isAtAdminSocket)
         server.connect(id, peer, at: now)
         return TestClient(self, id, socket)
     }

@@ -201,6 +201,27 @@ struct UserQuotasTests {
         #expect(try before + applied(client) == 5_003 && harness.server.throttled.isEmpty)
     }
 
+    @Test("a connection without the group of a rule does not end what its user owes")
+    func otherGroup() throws {
+        let harness = ServerHarness()
+        var quota = UserQuota()
+        quota.actions = TokenRate(10, in: second)
+        harness.server.apply(QuotaRules([.init(to: .gid(5), quota)]))
+        let member = client(harness)
+        add(200, member)
+        harness.settle()
+        let other = harness.connect(uid: 5, gid: 7)
+        other.hello()
+        harness.settle()
+        #expect(member.socket.isPaused && other.socket.isPaused)
+        other.disconnect()
+        add(1, member)
+        wake(harness, at: harness.now + 18 * second)
+        #expect(try applied(member) == 200)
+        wake(harness, at: harness.now + 2 * second)
+        #expect(try applied(member) == 1)
+    }
+
     @Test("an administrator is not slowed down by its user's quota")
     func administrator() throws {
         let harness = ServerHarness(ownerUID: 5)

@@ -98,7 +98,7 @@ struct AccessProcessTests {
             "/usr/bin/setpriv",
             ["--reuid", "777", "--regid", "777", "--clear-groups"] + [
                 Built.product("reactorctl"), "hold", "/team/lock", #"{"acquire":{}}"#, "--socket",
-                daemon.socketPath, "--", "/bin/sleep", "60",
+                daemon.socketPath, "--", "/bin/sleep", "3600",
             ], in: daemon.directory, name: "holder")
         let reactorctl = Reactorctl(daemon: daemon)
         let watch = try await reactorctl(

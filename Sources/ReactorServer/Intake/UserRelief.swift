@@ -27,8 +27,9 @@ struct UserRelief {
         guard let least else { return }
         let above = meter.ledger.charges.filter { $0.value.total > least }
         for (uid, charge) in above.sorted(by: { $0.key < $1.key }) {
-            let peer = meter.connections.values.first { $0.peer.uid == uid }?.peer
-            let quota = peer.flatMap { rules.quota(of: $0).memoryMax }
+            // Groups are those of a connection: the latest counts that has a quota.
+            let quota = meter.connections.inOrder.lazy.filter { $0.peer.uid == uid }
+                .compactMap { rules.quota(of: $0.peer).memoryMax }.last
             let limit =
                 quota.map { ("quotas.memory", $0) } ?? ("memoryPerUIDMax", limits.memoryPerUIDMax)
             if limit.1 > 0, charge.total > limit.1 { bound(uid, charge, limit) }

@@ -16,7 +16,8 @@ import ReactorBytes
 final class UserQuotas {
     /// The rules.
     private(set) var rules = QuotaRules()
-    private var accounts: [UInt32: Account] = [:]
+    // In a cell, so that no turn needs an exclusivity check at run time.
+    private let accounts = Cell<[UInt32: Account]>([:])
     private let connections: ConnectionTable
     private let orders: ShellOrders
     /// The daemon's own user.
@@ -70,7 +71,7 @@ final class UserQuotas {
     }
 
     /// Whether a user has a rate: turns are charged.
-    var hasRates: Bool { !accounts.isEmpty }
+    var hasRates: Bool { !accounts.value.isEmpty }
 
     /// Maximum number of connections of a peer's user; nil if no rule says it.
     func connectionsMax(of peer: Peer) -> Int? {
@@ -79,7 +80,7 @@ final class UserQuotas {
 
     /// The connections from which the server reads nothing until tokens are returned.
     var paused: [Connection] {
-        let uids = accounts.filter(\.value.isPaused)
+        let uids = accounts.value.filter(\.value.isPaused)
         return uids.isEmpty ? [] : connections.values.filter { $0.inlet.value.isThrottled }
     }
 
@@ -87,9 +88,10 @@ final class UserQuotas {
     @inline(__always)
     private func invariants() {
         assert(
-            accounts.values.allSatisfy { !$0.buckets.isEmpty }, "a user has an account and no rate")
+            accounts.value.values.allSatisfy { !$0.buckets.isEmpty },
+            "a user has an account and no rate")
         assert(
-            wakeTime != nil || !accounts.values.contains(where: \.isPaused),
+            wakeTime != nil || !accounts.value.values.contains(where: \.isPaused),
             "a user is paused, and no order will wake the server")
     }
 }
@@ -102,11 +104,13 @@ extension UserQuotas {
         self.rules = rules
         var quotas: [UInt32: UserQuota] = [:]
         for connection in connections.inOrder where isCharged(connection) {
-            quotas[connection.peer.uid] = rules.quota(of: connection.peer)
+            let (uid, quota) = (connection.peer.uid, rules.quota(of: connection.peer))
+            // The latest connection counts that has a rate.
+            if quota.hasRates || quotas[uid] == nil { quotas[uid] = quota }
         }
         for (uid, quota) in quotas { update(uid, quota) }
         // A user without a connection has lost its groups; its tokens are kept as they are.
-        if rules.rules.isEmpty { accounts = [:] }
+        if rules.rules.isEmpty { accounts.value = [:] }
         wakeTime = 0
         return takeReady(at: orders.now)
     }
@@ -114,17 +118,17 @@ extension UserQuotas {
     /// Continues with the rules and the accounts of a former server, whose connections are closed.
     func succeed(_ former: UserQuotas) {
         rules = former.rules
-        accounts = former.accounts
+        accounts.value = former.accounts.value
         orderWake()
     }
 
     private func update(_ uid: UInt32, _ quota: UserQuota) {
         if !quota.hasRates {
-            accounts[uid] = nil
-        } else if accounts[uid] == nil {
-            accounts[uid] = Account(quota, at: orders.now)
+            accounts.value[uid] = nil
+        } else if accounts.value[uid] == nil {
+            accounts.value[uid] = Account(quota, at: orders.now)
         } else {
-            accounts[uid]?.apply(quota, at: orders.now)
+            accounts.value[uid]?.apply(quota, at: orders.now)
         }
     }
 
@@ -143,7 +147,7 @@ extension UserQuotas {
         let quota = rules.quota(of: connection.peer)
         // A connection without the group that a rule names must not end what the user owes.
         if quota.hasRates { update(uid, quota) }
-        if accounts[uid]?.isPaused ?? false { throttle(connection) }
+        if accounts.value[uid]?.isPaused ?? false { throttle(connection) }
         invariants()
     }
 
@@ -176,9 +180,9 @@ extension UserQuotas {
     }
 
     private func withdraw(_ count: Int, journal byteCount: Int, of uid: UInt32) {
-        accounts[uid]?.withdraw(actions: count, journal: byteCount, at: orders.now)
-        guard let account = accounts[uid], account.isEmpty, !account.isPaused else { return }
-        accounts[uid]?.isPaused = true
+        accounts.value[uid]?.withdraw(actions: count, journal: byteCount, at: orders.now)
+        guard let account = accounts.value[uid], account.isEmpty, !account.isPaused else { return }
+        accounts.value[uid]?.isPaused = true
         orders.stats.quotaPauses &+= 1
         let own = inOrder { $0.peer.uid == uid && $0.isOpen && isCharged($0) }
         for connection in own { throttle(connection) }
@@ -200,10 +204,10 @@ extension UserQuotas {
         guard hasRates else { return }
         var present: Set<UInt32> = []
         for connection in connections.values { present.insert(connection.peer.uid) }
-        for uid in accounts.keys where !present.contains(uid) {
-            accounts[uid]?.fill(at: now)
-            if let account = accounts[uid], account.isFull, !account.isPaused {
-                accounts[uid] = nil
+        for uid in accounts.value.keys where !present.contains(uid) {
+            accounts.value[uid]?.fill(at: now)
+            if let account = accounts.value[uid], account.isFull, !account.isPaused {
+                accounts.value[uid] = nil
             }
         }
         invariants()
@@ -218,12 +222,12 @@ extension UserQuotas {
         guard let wakeTime, wakeTime <= now else { return [] }
         self.wakeTime = nil
         var stillPaused: Set<UInt32> = []
-        for uid in accounts.keys where accounts[uid]?.isPaused ?? false {
-            accounts[uid]?.fill(at: now)
-            if accounts[uid].map({ $0.readyTime > now }) ?? false {
+        for uid in accounts.value.keys where accounts.value[uid]?.isPaused ?? false {
+            accounts.value[uid]?.fill(at: now)
+            if accounts.value[uid].map({ $0.readyTime > now }) ?? false {
                 stillPaused.insert(uid)
             } else {
-                accounts[uid]?.isPaused = false
+                accounts.value[uid]?.isPaused = false
             }
         }
         orderWake()
@@ -236,7 +240,7 @@ extension UserQuotas {
     /// Orders the shell to wake the server when the first paused user may go on, unless an earlier
     /// order does.
     private func orderWake() {
-        let times = accounts.values.filter(\.isPaused).map(\.readyTime)
+        let times = accounts.value.values.filter(\.isPaused).map(\.readyTime)
         guard let first = times.min(), wakeTime.map({ first < $0 }) ?? true else { return }
         wakeTime = first
         orders.append(.wake(at: first))

@@ -10,14 +10,6 @@ struct GuardedNode {
     /// The rights at the node's path.
     let rights: AccessRights
 
-    /// The refusal of the action of a frame; nil if the client may send it.
-    func refusal(of header: FrameHeader, _ body: Span<UInt8>) -> Rejection? {
-        var cursor = WireCursor()
-        // Without options that can be read, there is no action either.
-        if header.flags.contains(.options) { try? cursor.skip(in: body) }
-        return refusal(of: body, at: cursor.offset)
-    }
-
     /// The refusal of the action at `offset`; nil if the client may send it.
     ///
     /// An action that is no valid value is refused like one that the client may not send.

@@ -273,28 +273,31 @@ extension Dispatcher {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return .failed(.rejected(rejection))
         }
-        if header.flags.contains(.options),
-            let result = releases.carryOut(body, at: node, header.number, of: connection)
-        {
-            return result
-        }
-        if let guarded = connection.guarded[header.id],
-            let refusal = guarded.refusal(of: header, body)
-        {
-            orders.stats.countDenial(of: .act)
-            return .failed(.rejected(refusal))
-        }
-        nodeCounts.value.add(1, to: node.number)
-        let mayWait = mayWait(session)
-        guard admitsAll else {
-            return shrink(header, body, at: node, connection, mayWait, &frameCount)
-        }
-        let (caller, ordinal) = (connection.caller, header.number)
-        guard header.flags.contains(.options) else {
-            return tree.dispatch(to: node, body, by: caller, ordinal: ordinal, mayWait: mayWait)
-        }
         do throws(StepFailure) {
-            let (offset, cancel) = try checkConditions(body, of: node, connection)
+            let options = try decodeOptions(of: header, body)
+            let offset = options?.byteCount ?? 0
+            if let options, let release = options.value.release {
+                return try releases.carryOut(
+                    release, options.value, isAlone: offset == body.count, at: node,
+                    header.number, of: connection)
+            }
+            if let guarded = connection.guarded[header.id],
+                let refusal = guarded.refusal(of: body, at: offset)
+            {
+                orders.stats.countDenial(of: .act)
+                throw .rejected(refusal)
+            }
+            nodeCounts.value.add(1, to: node.number)
+            let mayWait = mayWait(session)
+            let cancel = try options.flatMap { (options) throws(StepFailure) in
+                try check(options.value, of: node, connection)
+            }
+            guard admitsAll else {
+                let item = Tree.BatchItem(node: node, range: offset..<body.count)
+                return shrink(
+                    [item], body, header.number, cancel, connection, mayWait, &frameCount)
+            }
+            let (caller, ordinal) = (connection.caller, header.number)
             guard let cancel else {
                 return tree.dispatch(
                     to: node, body, from: offset, by: caller, ordinal: ordinal, mayWait: mayWait)
@@ -315,11 +318,12 @@ extension Dispatcher {
             if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
                 throw .rejected(refusal)
             }
-            var (offset, cancel): (Int, String?) = (0, nil)
-            if header.flags.contains(.options) {
-                (offset, cancel) = try checkConditions(body, of: tree.root, connection)
+            let options = try decodeOptions(of: header, body)
+            guard options?.value.release == nil else { throw ForcedReleases.misplaced }
+            let cancel = try options.flatMap { (options) throws(StepFailure) in
+                try check(options.value, of: tree.root, connection)
             }
-            let items = try batchItems(body, from: offset, of: connection)
+            let items = try batchItems(body, from: options?.byteCount ?? 0, of: connection)
             for item in items { nodeCounts.value.add(1, to: item.node.number) }
             guard admitsAll else {
                 return shrink(
@@ -386,19 +390,24 @@ extension Dispatcher {
             "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")
     }
 
-    /// Reads the options before an action and checks the conditions. Returns the offset of the
-    /// action, and the name that cancels its effects.
-    private func checkConditions(
-        _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
-    ) throws(StepFailure) -> (offset: Int, cancel: String?) {
+    /// Reads the options before an action or a batch, if the frame has any.
+    private func decodeOptions(
+        of header: FrameHeader, _ body: Span<UInt8>
+    ) throws(StepFailure) -> (value: DispatchOptions, byteCount: Int)? {
+        guard header.flags.contains(.options) else { return nil }
         var cursor = WireCursor()
-        let options: DispatchOptions
         do throws(WireError) {
-            options = try DispatchOptions.decode(body, &cursor)
+            let options = try DispatchOptions.decode(body, &cursor)
+            return (options, cursor.offset)
         } catch {
             throw .decode(error.inside("options"))
         }
-        guard options.release == nil else { throw ForcedReleases.misplaced }
+    }
+
+    /// Checks the conditions of an action. Returns the name that cancels its effects.
+    private func check(
+        _ options: DispatchOptions, of node: AnyNode, _ connection: Connection
+    ) throws(StepFailure) -> String? {
         if let expected = options.expected {
             // The node's revision may be that of a node below which is hidden.
             if let access = connection.access, access.view(of: node) != nil {
@@ -426,7 +435,7 @@ extension Dispatcher {
                     "the action waited \(heldFor / 1_000_000) ms, its deadline is \(deadline) ms"
                 ))
         }
-        return (cursor.offset, options.cancel)
+        return options.cancel
     }
 
     private func check(_ expected: Revision, of node: AnyNode) throws(StepFailure) {
@@ -445,24 +454,6 @@ extension Dispatcher {
 
 // MARK: - A full disk or memory
 extension Dispatcher {
-    /// Runs an action if it makes the tree smaller.
-    private func shrink(
-        _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection,
-        _ mayWait: Bool, _ frameCount: inout Int
-    ) -> DispatchResult {
-        do throws(StepFailure) {
-            var (offset, cancel): (Int, String?) = (0, nil)
-            if header.flags.contains(.options) {
-                (offset, cancel) = try checkConditions(body, of: node, connection)
-            }
-            let item = Tree.BatchItem(node: node, range: offset..<body.count)
-            return shrink(
-                [item], body, header.number, cancel, connection, mayWait, &frameCount)
-        } catch {
-            return .failed(error)
-        }
-    }
-
     /// Runs actions as one transaction if together they make the tree smaller. Weighing a large
     /// state delays other connections, so its work counts as frames.
     private func shrink(

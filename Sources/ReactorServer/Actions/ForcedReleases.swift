@@ -40,21 +40,19 @@ struct ForcedReleases {
         return Rejection(Refusal(forbidding: .own, at: node.path))
     }
 
-    /// Carries out the release in the options of an action; nil if they contain none.
+    /// Carries out the `release` of an action's `options`. `isAlone` is false if an action follows
+    /// them.
     func carryOut(
-        _ body: Span<UInt8>, at node: AnyNode, _ ordinal: UInt64, of connection: Connection
-    ) -> DispatchResult? {
-        var cursor = WireCursor()
-        guard let options = try? DispatchOptions.decode(body, &cursor),
-            let release = options.release
-        else { return nil }
-        guard cursor.offset == body.count, options == DispatchOptions(release: release) else {
-            return .failed(Self.misplaced)
+        _ release: OwnershipRelease, _ options: DispatchOptions, isAlone: Bool, at node: AnyNode,
+        _ ordinal: UInt64, of connection: Connection
+    ) throws(StepFailure) -> DispatchResult {
+        guard isAlone, options == DispatchOptions(release: release) else {
+            throw Self.misplaced
         }
         if release.connection != connection.id.rawValue {
             let owner = connections[ConnectionID(release.connection)]
             if let refusal = Self.refusal(connection, owner?.peer.uid, node, orders) {
-                return .failed(.rejected(refusal))
+                throw .rejected(refusal)
             }
         }
         return tree.release(
@@ -66,7 +64,7 @@ struct ForcedReleases {
         .rejected(
             Rejection(
                 .decode,
-                "options: `release` goes without an action, a batch and other options: send it as a "
-                    + "dispatch of its own"))
+                "options: `release` goes without an action, a batch and other options: send it in a "
+                    + "separate dispatch"))
     }
 }

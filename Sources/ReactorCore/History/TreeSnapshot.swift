@@ -77,7 +77,15 @@ extension SavedNode {
             number: node.number, parent: node.parent?.number ?? node.number, name: node.name,
             birth: node.birthSequence, sequence: node.sequence, fingerprint: form.fingerprint,
             reactor: form.name)
-        topName = node.path.components.first
+        topName = Self.topName(of: node)
         encodeState = node.copyState()
+    }
+
+    // Not through the path, which is an array: a change during a snapshot saves its node first.
+    private static func topName(of node: AnyNode) -> WireKey? {
+        var node = node
+        guard var parent = node.parent else { return nil }
+        while let next = parent.parent { (node, parent) = (parent, next) }
+        return node.name
     }
 }

@@ -10,6 +10,10 @@ static inline int reactor_accept(int listener) {
     return accept4(listener, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+/* Makes a file in memory, close-on-exec. Here for the same reason as accept4. */
+extern int memfd_create(const char *, unsigned int);
+static inline int reactor_memory_file(const char *name) { return memfd_create(name, 1u); }
+
 /* Has the kernel send `signal` to this process when the thread that started it ends. Here because
  * Swift imports no variadic function. */
 #include <sys/prctl.h>

@@ -158,7 +158,15 @@
     /// Replaces the bytes of `array` by the appended ones. *Cost*: copies them; allocates only if
     /// another reference to the array's bytes exists, or if they do not fit.
     package func copy(into array: inout [UInt8]) {
-        array.removeAll(keepingCapacity: true)
-        unsafe array.append(contentsOf: UnsafeBufferPointer(start: base, count: written))
+        guard array.count == written, let base = unsafe base else {
+            array.removeAll(keepingCapacity: true)
+            return unsafe array.append(
+                contentsOf: UnsafeBufferPointer(start: base, count: written))
+        }
+        // The common case: most turns have as many bytes as the turn before.
+        var bytes = array.mutableSpan
+        unsafe bytes.withUnsafeMutableBytes { target in
+            unsafe target.baseAddress?.copyMemory(from: base, byteCount: written)
+        }
     }
 }

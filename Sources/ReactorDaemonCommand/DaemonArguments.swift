@@ -27,6 +27,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 /tmp/\(Program.name)-UID/\(Program.name).sock (not for root). Clients find it by \
                 the name \(Program.name): `reactorctl tree --daemon \(Program.name)`.
 
+                \(data)
+
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
                 named in the log and abandoned), or --check found that a start would succeed; 64 \
                 wrong usage; 65 the configuration cannot be used; 69 the socket, the data directory \
@@ -43,6 +45,18 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             ])
     }
 
+    /// Where the data are without the section `data:`.
+    private static var data: String {
+        Program.keepsData
+            ? """
+            Without --config, it keeps its data in the first of these that applies: \
+            $STATE_DIRECTORY, /var/lib/\(Program.name) for root, \
+            $XDG_STATE_HOME/\(Program.name), $HOME/.local/state/\(Program.name). A configuration \
+            without `data:` keeps none.
+            """
+            : "It keeps its data if the configuration has `data:`, otherwise until it ends."
+    }
+
     @OptionGroup var options: ServeOptions
 
     mutating func run() throws {
@@ -51,7 +65,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             throw ValidationError("Missing expected argument '--config <file>'")
         }
         try DaemonOutput<Program>.run {
-            var settings = try reactors.config(at: options.config, of: Program.name)
+            var settings = try reactors.config(
+                at: options.config, of: Program.name, keepsData: Program.keepsData)
             if let socket = options.socket { settings.socket = socket }
             let root = try reactors.root(for: settings)
             if options.check { return try Self.check(settings, root) }
@@ -72,12 +87,14 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     }
 
     private func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
+        let program = SuccessorProgram(path: ProcessEnvironment.environment["PATH"])
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
             environment: ProcessEnvironment.environment, uid: geteuid(),
             logger: DaemonOutput<Program>.logger(settings),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)
+        daemon.acceptRestarts(of: program) { DaemonLog.flush() }
         if let source = options.source(of: Program.self) {
             daemon.acceptReloads(of: settings, from: source)
         }

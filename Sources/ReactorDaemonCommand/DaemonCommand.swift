@@ -45,6 +45,12 @@ public protocol DaemonCommand: SendableMetatype {
     /// A name of at most 42 bytes without a slash; another needs configured paths.
     static var name: String { get }
 
+    /// Whether the daemon keeps its data when it is started without a configuration file: in the
+    /// default data directory of its ``name``, with the default settings.
+    ///
+    /// A configuration file decides by its section `data:` instead.
+    static var keepsData: Bool { get }
+
     /// The program's purpose, in one sentence.
     static var abstract: String { get }
 
@@ -60,6 +66,9 @@ extension DaemonCommand {
     public static var name: String {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? ""
     }
+
+    /// Returns false: without a configuration file, all state is in memory.
+    public static var keepsData: Bool { false }
 
     public static var abstract: String { "Serves reactors over a Unix-domain socket." }
 

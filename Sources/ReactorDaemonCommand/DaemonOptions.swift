@@ -22,7 +22,8 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         if config == nil, reactors.needsConfig {
             throw ValidationError("Missing expected argument '--config <file>'")
         }
-        let settings = try reactors.config(at: config, of: Program.name)
+        let settings = try reactors.config(
+            at: config, of: Program.name, keepsData: Program.keepsData)
         return (settings, try reactors.root(for: settings))
     }
 

@@ -13,17 +13,21 @@ public enum DaemonReactors {
 }
 
 extension DaemonReactors {
-    /// Reads the configuration file at `path`; without a path, returns the defaults. The default
-    /// paths are those of the daemon `name`.
+    /// Reads the configuration file at `path`; without a path, returns the defaults, with the default
+    /// data if the daemon `keepsData`. The default paths are those of the daemon `name`.
     ///
     /// *Throws*: every mistake in the file.
-    func config(at path: String?, of name: String) throws(ConfigError) -> DaemonConfig {
+    func config(
+        at path: String?, of name: String, keepsData: Bool
+    ) throws(ConfigError) -> DaemonConfig {
         var config = DaemonConfig()
         if let path {
             switch self {
             case .root: config = try DaemonConfig(file: path, reactors: .inCode)
             case .configured: config = try DaemonConfig(file: path)
             }
+        } else if keepsData {
+            config.data = DataConfig()
         }
         config.name = name
         return config

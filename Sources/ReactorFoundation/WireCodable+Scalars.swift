@@ -34,6 +34,8 @@ extension UUID: WireCodable {
 
 /// As a key, a UUID has one text only: the one in lower case.
 extension UUID: KeyedKey {
+    @inlinable public static var equalsByText: Bool { true }
+
     public init?(wireKeyText text: String) {
         guard let uuid = UUID(uuidString: text), uuid.wireKeyText == text else { return nil }
         self = uuid

@@ -11,6 +11,13 @@ extension Connection {
         isClosed ? 0 : unsafe uv_stream_get_write_queue_size(stream) + outbox.waitingByteCount
     }
 
+    /// A copy of the bytes passed to write that the kernel has not taken yet.
+    package var pendingBytes: [UInt8] {
+        guard !isClosed else { return [] }
+        let unsent = unsafe uv_stream_get_write_queue_size(stream)
+        return Outbox.bytes(of: outbox.sending).suffix(unsent) + Outbox.bytes(of: outbox.waiting)
+    }
+
     /// Whether bytes wait for the peer to read.
     package var isWriting: Bool {
         !outbox.sending.isEmpty || !outbox.waiting.isEmpty

@@ -97,6 +97,14 @@ package final class Connection: LoopResource {
         return (try? PeerCredentials.groups(of: descriptor)) ?? []
     }
 
+    /// The socket, for a process that takes it over; nil once the connection is closed.
+    package var descriptor: Int32? {
+        guard !isClosed else { return nil }
+        var descriptor: uv_os_fd_t = -1
+        unsafe uv_fileno(handle, &descriptor)
+        return descriptor
+    }
+
     deinit {
         if hasWriteRequest { unsafe writeRequest.deallocate() }
     }

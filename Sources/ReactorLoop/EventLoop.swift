@@ -323,7 +323,12 @@ extension EventLoop {
     package func atTurnEnd(_ work: any TurnEnding) { endings.value.listed.append(work) }
 
     /// Runs the listed work, and the work that this lists in turn.
+    @inline(__always)
     private func runEndings() {
+        if !endings.value.listed.isEmpty { runListedEndings() }
+    }
+
+    private func runListedEndings() {
         while !endings.value.listed.isEmpty {
             var work = endings.value.take()
             for ending in work { ending.endTurn() }

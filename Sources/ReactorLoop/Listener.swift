@@ -37,7 +37,8 @@ package final class Listener: LoopResource {
     /// Whether the listener accepts clients, except during such a pause.
     package private(set) var isAccepting = false
 
-    private let descriptor: Int32
+    /// The socket, for a process that takes it over.
+    package let descriptor: Int32
     private let parking: LoopTimer
     private var failure: LoopError?
 
@@ -67,6 +68,20 @@ package final class Listener: LoopResource {
         try loop.checkIsOpen(for: "listener")
         let address = try UnixSocket.inheritListener(descriptor)
         try self.init(on: loop, descriptor: descriptor, address: address, identity: nil)
+    }
+
+    /// Takes over the listening socket `descriptor` with the file at its path, which a former process
+    /// of this daemon has bound.
+    ///
+    /// *Throws*: as for an inherited socket; the caller still owns the descriptor then.
+    package convenience init(
+        on loop: EventLoop, succeedingAt descriptor: Int32
+    ) throws(LoopError) {
+        try loop.checkIsOpen(for: "listener")
+        let address = try UnixSocket.inheritListener(descriptor)
+        try self.init(
+            on: loop, descriptor: descriptor, address: address,
+            identity: address.flatMap { FileIdentity(at: $0.path) })
     }
 
     private init(

@@ -11,7 +11,10 @@ import Glibc
 package final class LockFile {
     /// Path of the lock file.
     package let path: String
-    private let descriptor: Int32
+    /// The locked file, for a process that takes it over.
+    package let descriptor: Int32
+    /// Whether a former process has the lock too, and may go on with it.
+    private var isShared = false
 
     /// Takes the lock for `address`: a file of its name with `.lock` after it, in `directory`.
     ///
@@ -36,16 +39,45 @@ package final class LockFile {
             }
             close(candidate)
         }
+        guard writeHolder() else { throw .call(.system("pwrite", path)) }
+    }
+
+    /// Takes over the lock of `address` from a former process of this daemon, which shares it until
+    /// ``claim()``.
+    ///
+    /// *Throws*: if `descriptor` is not the locked file; the caller still owns the descriptor then.
+    package init(
+        succeedingAt descriptor: Int32, for address: UnixAddress, in directory: RuntimeDirectory
+    ) throws(LoopError) {
+        let name = address.name + ".lock"
+        path = directory.path + "/" + name
+        guard Self.isAt(name, in: directory, descriptor),
+            flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { throw .fileInUse(path: path) }
+        self.descriptor = descriptor
+        isShared = true
+    }
+
+    /// Makes this process the only holder: the former one ends.
+    package func claim() {
+        isShared = false
+        _ = writeHolder()
+    }
+
+    private func writeHolder() -> Bool {
         let text = Array("\(getpid())\n".utf8)
-        guard ftruncate(descriptor, 0) == 0,
-            unsafe pwrite(descriptor, text, text.count, 0) == text.count
-        else {
-            throw .call(.system("pwrite", path))
-        }
+        guard ftruncate(descriptor, 0) == 0 else { return false }
+        return unsafe pwrite(descriptor, text, text.count, 0) == text.count
     }
 
     deinit {
         guard descriptor >= 0 else { return }
+        // The lock belongs to the open file, which both processes have: the former one keeps it.
+        guard !isShared else {
+            close(descriptor)
+            return
+        }
         // A process that is being started may have a copy of the descriptor up to its `exec`.
         flock(descriptor, LOCK_UN)
         close(descriptor)

@@ -29,6 +29,11 @@ struct Outbox {
     /// Maximum capacity for slices that is kept while none waits.
     static let spareSlicesMax = 64
 
+    /// The bytes of slices, in order.
+    static func bytes(of slices: [ByteSlice]) -> [UInt8] {
+        slices.flatMap { $0.storage[$0.range] }
+    }
+
     /// Drops the waiting slices, and takes no more.
     mutating func discard() {
         waiting = []

@@ -25,6 +25,11 @@ package enum ProcessEnvironment {
         return variables
     }
 
+    /// Removes a variable, so that programs that are started do not have it. *C*: `unsetenv`.
+    ///
+    /// *Owner*: the first thread of the process, while no other reads the environment.
+    package static func remove(_ name: String) { unsafe unsetenv(name) }
+
     /// The absolute form of `path`, without `.`, `..` and superfluous `/`; symbolic links are not
     /// resolved. *C*: `getcwd`.
     ///

@@ -30,22 +30,39 @@ package enum ProcessMemory {
     /// Bytes that the control group of the process, or a group above it, may have; nil if none has
     /// a limit.
     package static var groupByteCountMax: Int? {
-        // Version 2 of control groups has one hierarchy, with number 0.
-        guard
-            let line = text(of: "/proc/self/cgroup").split(separator: "\n").first(where: {
-                $0.hasPrefix("0::/")
-            })
-        else { return nil }
-        return groupByteCountMax(of: String(line.dropFirst("0::".count)), in: "/sys/fs/cgroup")
+        groupByteCountMax(of: text(of: "/proc/self/cgroup"), in: "/sys/fs/cgroup")
     }
 
-    /// The same for the group `path` of the hierarchy at `root`.
-    static func groupByteCountMax(of path: String, in root: String) -> Int? {
+    /// The same for a process whose `/proc/self/cgroup` has this content; the hierarchies are below
+    /// `root`.
+    static func groupByteCountMax(of groups: String, in root: String) -> Int? {
+        var found: [Int?] = []
+        for line in groups.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3, fields[2].hasPrefix("/") else { continue }
+            // Version 2 has one hierarchy, with number 0; version 1 has one for each controller.
+            if fields[0] == "0", fields[1].isEmpty {
+                found.append(byteCountMax(of: fields[2], "memory.max", in: root))
+            } else if fields[1].split(separator: ",").contains("memory") {
+                found.append(
+                    byteCountMax(of: fields[2], "memory.limit_in_bytes", in: root + "/memory"))
+            }
+        }
+        return found.compactMap(\.self).min()
+    }
+
+    /// The smallest number in the file `name` of a group and the groups above it.
+    private static func byteCountMax(
+        of path: Substring, _ name: String, in root: String
+    ) -> Int? {
         var names = path.split(separator: "/")
         var found: Int?
         while true {
             let directory = names.isEmpty ? root : root + "/" + names.joined(separator: "/")
-            if let limit = words(of: directory + "/memory.max").first.flatMap({ Int($0) }) {
+            // Without a limit, version 1 shows nearly the highest number.
+            if let limit = words(of: directory + "/" + name).first.flatMap({ Int($0) }),
+                limit < .max / 4
+            {
                 found = min(found ?? limit, limit)
             }
             if names.popLast() == nil { return found }
@@ -59,7 +76,7 @@ package enum ProcessMemory {
     }
 
     private static func text(of file: String) -> String {
-        let bytes = (try? FileSystem.bytes(at: file, byteCountMax: 4_096)) ?? []
+        let bytes = (try? FileSystem.bytes(at: file, byteCountMax: 64 << 10)) ?? []
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -21,8 +21,8 @@ struct ReactorChecks {
     }
 
     /// Whether the reactor can conform to its protocol, perhaps with mistakes in its functions or
-    /// with a missing part, which the compiler reports once. A reactor that conforms gets no further
-    /// errors where it is used.
+    /// with a missing part, which the macro replaces. A reactor that conforms gets no further errors
+    /// where it is used.
     func canConform() -> Bool {
         [checkPlace(), checkNested(), checkInitialState()].allSatisfy { $0 }
     }
@@ -64,9 +64,14 @@ extension ReactorChecks {
 
     // MARK: The nested types
 
+    /// The parts that the reactor does not have.
+    var missingParts: [String] {
+        ["Action", "State"].filter { reactor.nested[$0] == nil && !isInferred($0) }
+    }
+
     private func checkMissing() -> Bool {
         var isFine = true
-        for part in ["Action", "State"] where reactor.nested[part] == nil && !isInferred(part) {
+        for part in missingParts {
             let kind = part == "State" ? "struct" : "enum"
             isFine = refuse(
                 reactor.name, "missing\(part)",

@@ -18,12 +18,31 @@ struct ReactorMacro: MemberMacro {
                     + "nested State is what changes")
             return []
         }
-        ReactorChecks(reactor: reactor, context: context).run()
-        return members(of: reactor).map { DeclSyntax(stringLiteral: $0.text) }
+        let checks = ReactorChecks(reactor: reactor, context: context)
+        checks.run()
+        let all =
+            members(of: reactor) + checks.missingParts.map { substitute(for: $0, in: reactor) }
+        return all.map { DeclSyntax(stringLiteral: $0.text) }
     }
 
     private static func members(of reactor: ReactorType) -> [Lines] {
         initialMembers(of: reactor) + childMembers(of: reactor) + describingMembers(of: reactor)
+    }
+
+    /// The member from whose type the compiler infers a part that is missing, and was reported.
+    private static func substitute(for part: String, in reactor: ReactorType) -> Lines {
+        if part == "Action" {
+            return block(
+                "\(reactor.modifier)func shouldCancel("
+                    + "current: _MissingPart, upcoming: _MissingPart) -> Swift.Bool", ["false"])
+        }
+        if reactor.properties["initialState"] == nil {
+            return block(
+                "\(reactor.modifier)var initialState: _MissingPart", ["_MissingPart()"])
+        }
+        return block(
+            "\(reactor.modifier)func transform("
+                + "state: Transform<_MissingPart>) -> Transform<_MissingPart>", ["state"])
     }
 
     /// The initial state, and an initializer if needed.

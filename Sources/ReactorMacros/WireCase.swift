@@ -38,10 +38,7 @@ func wireCases(
     for member in declaration.memberBlock.members {
         guard let line = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
         let aliases = wireAliases(line.attributes, declared: line.elements.count, in: context)
-        let isInternal = line.attributes.contains { element in
-            guard case .attribute(let attribute) = element else { return false }
-            return attributeName(attribute) == "WireInternal"
-        }
+        let isInternal = internalMark(of: line) != nil
         for element in line.elements {
             guard let payload = payload(of: element, in: context) else {
                 isComplete = false
@@ -57,6 +54,30 @@ func wireCases(
     let isUnique = refuseDuplicates(
         cases.map { ([$0.name] + $0.aliases, "case") }, at: declaration.name, in: context)
     return isComplete && isUnique ? cases : nil
+}
+
+/// The `@WireInternal` of a case.
+private func internalMark(of line: EnumCaseDeclSyntax) -> AttributeSyntax? {
+    for case .attribute(let attribute) in line.attributes
+    where attributeName(attribute) == "WireInternal" {
+        return attribute
+    }
+    return nil
+}
+
+/// The kind of an enum with a raw value; `nil`, with a diagnostic, if a case of it is internal.
+func rawEnum(
+    _ declaration: EnumDeclSyntax, in context: some MacroExpansionContext
+) -> WireType.Kind? {
+    let marks = declaration.memberBlock.members.compactMap { member in
+        member.decl.as(EnumCaseDeclSyntax.self).flatMap(internalMark)
+    }
+    for mark in marks {
+        context.refuse(
+            mark, "internalRawValue",
+            "@WireInternal has no effect in an enum with a raw value; remove the raw type")
+    }
+    return marks.isEmpty ? .rawValue : nil
 }
 
 private func payload(

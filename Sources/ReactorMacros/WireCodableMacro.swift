@@ -61,8 +61,13 @@ struct WireCodableMacro: MemberMacro {
 }
 
 extension WireCodableMacro: ExtensionMacro {
-    /// The protocol of the extension.
+    /// The protocol of the extension. The compiler asks for its marker protocols as well: a type
+    /// that is recursive has only the conformances that are written out while it is checked.
     static var conformance: TypeSyntax { "WireCodable" }
+
+    private static func list(_ protocols: [TypeSyntax]) -> String {
+        protocols.map(\.trimmedDescription).joined(separator: ", ")
+    }
 
     static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
@@ -73,7 +78,7 @@ extension WireCodableMacro: ExtensionMacro {
         let silent = SilentContext(context)
         guard let wireType = WireType(declaration, in: silent) else {
             guard !protocols.isEmpty, canConform(declaration, in: context) else { return [] }
-            let text = "extension \(type.trimmed): \(Self.conformance) {}"
+            let text = "extension \(type.trimmed): \(list(protocols)) {}"
             return DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []
         }
         var body: Lines = []
@@ -86,7 +91,7 @@ extension WireCodableMacro: ExtensionMacro {
                 ["Self._wireSchema()"])
         }
         // The author may have written the conformance.
-        let conformance = protocols.isEmpty ? "" : ": \(Self.conformance)"
+        let conformance = protocols.isEmpty ? "" : ": \(list(protocols))"
         if body.isEmpty, protocols.isEmpty { return [] }
         let lines = block("extension \(type.trimmed)\(conformance)\(wireType.whereClause)", body)
         guard let declaration = DeclSyntax(stringLiteral: lines.text).as(ExtensionDeclSyntax.self)

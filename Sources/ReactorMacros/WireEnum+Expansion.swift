@@ -247,14 +247,13 @@ extension EnumExpansion {
     }
 
     private func recordDecode(_ index: Int, _ record: RecordExpansion) -> Lines {
-        let arguments = record.fields.enumerated().map { place, field in
-            "\(field.identifier): \(record.decoded(place))"
-        }
+        let (statements, values) = record.settled
+        let arguments = zip(record.fields, values).map { "\($0.identifier): \($1)" }
         let call = "return .\(cases[index].identifier)("
         let list = arguments.dropLast().map { $0 + "," } + [arguments[arguments.count - 1]]
         return payloadMember(
             index,
-            record.decode
+            record.decode + statements
                 + (list.count == 1 ? [call + list[0] + ")"] : [call] + list.indented + [")"]))
     }
 

@@ -22,6 +22,9 @@ struct WireField {
         return isPlain && !type.hasPrefix("any ") && !type.hasPrefix("some ") ? type : "(\(type))"
     }
 
+    /// The type in generated code: the compiler reports a type with a mistake only once.
+    var checkedType: String { gate?.name ?? type }
+
     /// The type in generated code, as the base of a member access.
     var form: String { gate?.name ?? typeBase }
 

@@ -9,7 +9,8 @@ import SwiftSyntaxMacros
 struct WireGate {
     /// The name of the alias.
     var name = ""
-    /// The aliased type: `[WireForm<Job>.Checked]`.
+    /// The aliased type: `[WireForm<Job>.Checked]`. The form's constraint is a protocol whose name
+    /// is the remedy: see `WireForm`.
     var form: String
     /// The file of the field, as a literal, and its line.
     var place: (file: String, line: Int)?
@@ -79,10 +80,17 @@ private final class LeafRewriter: SyntaxRewriter {
         "UInt32", "UInt64", "Double", "Float", "Duration", "Never", "WireKey", "WireValue",
         "WireMap", "Self",
     ]
-    /// Generic types that are codable if their last argument is.
-    private static let containers: Set = [
-        "Optional", "Array", "Set", "Dictionary", "Keyed", "Pulse",
+    /// Types that are keys.
+    private static let keys: Set = [
+        "String", "Int", "Int32", "Int64", "UInt", "UInt32", "UInt64", "WireKey", "Self",
     ]
+    /// Generic types that are codable if their arguments are.
+    private static let containers: Set = [
+        "Optional", "Array", "Set", "Pulse", "Undoable", "AsyncLoad",
+    ]
+    /// Generic types that are codable if the first argument is a key and the last is codable, and
+    /// the form of their keys.
+    private static let maps = ["Dictionary": "WireKeyForm", "Keyed": "KeyedKeyForm"]
 
     init(parameters: Set<String>) { self.parameters = parameters }
 
@@ -90,37 +98,82 @@ private final class LeafRewriter: SyntaxRewriter {
         let name = node.name.text
         guard let clause = node.genericArgumentClause else {
             if Self.known.contains(name) || parameters.contains(name) { return TypeSyntax(node) }
-            return checked(TypeSyntax(node), isFoundation: Self.foundation.contains(name))
+            return checked(TypeSyntax(node), form(name, isFoundation: true))
         }
-        guard Self.containers.contains(name), let last = clause.arguments.last,
-            let index = clause.arguments.index(of: last),
-            case .type(let type) = last.argument
-        else { return TypeSyntax(node) }
-        var arguments = clause.arguments
-        arguments[index].argument = .type(rewrite(type).cast(TypeSyntax.self))
-        return TypeSyntax(
-            node.with(\.genericArgumentClause, clause.with(\.arguments, arguments)))
+        if Self.containers.contains(name) || Self.maps[name] != nil {
+            return TypeSyntax(
+                node.with(\.genericArgumentClause, rewritten(clause, keys: Self.maps[name])))
+        }
+        return mentionsParameter(node)
+            ? TypeSyntax(node) : checked(TypeSyntax(node), "WireForm")
     }
 
     override func visit(_ node: MemberTypeSyntax) -> TypeSyntax {
-        let root = node.trimmedDescription.prefix { $0 != "." && $0 != "<" }
-        guard node.genericArgumentClause == nil, !parameters.contains(String(root)),
-            !node.baseType.trimmedDescription.contains("<")
-        else { return TypeSyntax(node) }
-        let isFoundation = root == "Foundation" || root == "FoundationEssentials"
-        return checked(
-            TypeSyntax(node),
-            isFoundation: isFoundation && Self.foundation.contains(node.name.text))
+        if let plain = withoutModule(node) { return visit(plain) }
+        guard !mentionsParameter(node) else { return TypeSyntax(node) }
+        return checked(TypeSyntax(node), form(node.name.text, isFoundation: isFoundation(node)))
     }
 
-    // The key of a dictionary has a protocol of its own.
     override func visit(_ node: DictionaryTypeSyntax) -> TypeSyntax {
-        TypeSyntax(node.with(\.value, rewrite(node.value).cast(TypeSyntax.self)))
+        TypeSyntax(
+            node.with(\.key, key(node.key, "WireKeyForm"))
+                .with(\.value, rewrite(node.value).cast(TypeSyntax.self)))
     }
 
-    private func checked(_ type: TypeSyntax, isFoundation: Bool) -> TypeSyntax {
+    /// The arguments of a known type; `keys` is the form of the first if that is a key.
+    private func rewritten(
+        _ clause: GenericArgumentClauseSyntax, keys: String?
+    ) -> GenericArgumentClauseSyntax {
+        var arguments = clause.arguments
+        for index in clause.arguments.indices {
+            guard case .type(let type) = clause.arguments[index].argument else { continue }
+            arguments[index].argument =
+                if let keys, index == clause.arguments.startIndex {
+                    .type(key(type, keys))
+                } else {
+                    .type(rewrite(type).cast(TypeSyntax.self))
+                }
+        }
+        return clause.with(\.arguments, arguments)
+    }
+
+    /// The type of a key, in `form` unless the macro knows that it is one.
+    private func key(_ type: TypeSyntax, _ form: String) -> TypeSyntax {
+        let plain = type.as(IdentifierTypeSyntax.self)
+        if let plain, plain.genericArgumentClause == nil, Self.keys.contains(plain.name.text) {
+            return type
+        }
+        guard !mentionsParameter(type) else { return type }
+        let isUUID = plain?.name.text == "UUID" || isFoundation(type, "UUID")
+        return checked(type, isUUID ? "WireFoundationKeyForm" : form)
+    }
+
+    private func form(_ name: String, isFoundation: Bool) -> String {
+        isFoundation && Self.foundation.contains(name) ? "WireFoundationForm" : "WireForm"
+    }
+
+    /// Whether a type is written as a member of Foundation, and has the name `name`, if one is given.
+    private func isFoundation(_ type: some TypeSyntaxProtocol, _ name: String? = nil) -> Bool {
+        guard let member = type.as(MemberTypeSyntax.self) else { return false }
+        return ["Foundation", "FoundationEssentials"].contains(member.baseType.trimmedDescription)
+            && name ?? member.name.text == member.name.text
+    }
+
+    /// The type as written without the name of the library that has it: `Swift.Array<Job>`.
+    private func withoutModule(_ node: MemberTypeSyntax) -> IdentifierTypeSyntax? {
+        guard ["Swift", "ReactorWire", "ReactorCore"].contains(node.baseType.trimmedDescription)
+        else { return nil }
+        return IdentifierTypeSyntax(
+            name: node.name, genericArgumentClause: node.genericArgumentClause)
+    }
+
+    /// Whether the compiler knows less about the type here than where the parameter gets a value.
+    private func mentionsParameter(_ type: some TypeSyntaxProtocol) -> Bool {
+        type.tokens(viewMode: .sourceAccurate).contains { parameters.contains($0.text) }
+    }
+
+    private func checked(_ type: TypeSyntax, _ form: String) -> TypeSyntax {
         hasChanged = true
-        let form = isFoundation ? "WireFoundationForm" : "WireForm"
         return TypeSyntax(stringLiteral: "\(form)<\(type.trimmedDescription)>.Checked")
     }
 }

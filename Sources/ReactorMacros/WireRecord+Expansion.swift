@@ -103,6 +103,21 @@ extension RecordExpansion {
         }
     }
 
+    /// The expressions of all fields after the map was read, and the statements before them.
+    ///
+    /// Each checked field has a statement: the compiler gives up on one long expression with
+    /// several mistakes. So have the fields before it, which keeps the order of errors.
+    var settled: (statements: Lines, values: [String]) {
+        let last = fields.lastIndex { $0.gate != nil } ?? -1
+        var statements: Lines = []
+        let values = fields.indices.map { index in
+            guard index <= last else { return decoded(index) }
+            statements.append("let field\(index): \(fields[index].checkedType) = \(decoded(index))")
+            return "field\(index)"
+        }
+        return (statements, values)
+    }
+
     private func needsStart(_ field: WireField) -> Bool {
         switch field.defaultValue {
         case .literal("nil"), nil: true
@@ -121,8 +136,9 @@ extension RecordExpansion {
     var defaultMembers: [Lines] {
         fields.indices.compactMap { index in
             guard case .expression(let text) = fields[index].defaultValue else { return nil }
+            let type = fields[index].checkedType
             return block(
-                "\(access.supportOpaque)static var \(defaultName(index)): \(fields[index].type)",
+                "\(access.supportOpaque)static var \(defaultName(index)): \(type)",
                 text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         }
     }

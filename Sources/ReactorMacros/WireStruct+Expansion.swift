@@ -19,7 +19,7 @@ struct StructExpansion {
     /// since in the body it would remove the memberwise initialiser; and an extension cannot refer
     /// to the types beside this one.
     private var valuesMember: Lines {
-        let types = fields.map(\.type)
+        let types = fields.map(\.checkedType)
         let tuple = types.count == 1 ? types[0] : "(\(types.joined(separator: ", ")))"
         return ["\(type.access.supportOpaque)typealias _WireValues = \(tuple)"]
     }
@@ -42,16 +42,20 @@ struct StructExpansion {
     }
 
     private var decode: Lines {
-        let values = fields.indices.map(record.decoded)
+        let (statements, values) = record.settled
+        // Without the labels, the compiler would report a call of an initializer with a mistake in
+        // its type, which it has reported at the field already.
+        let isChecked = fields.contains { $0.gate != nil }
+        let call = isChecked ? "Self.init(_wireValues:)(" : "Self(_wireValues: "
         let body: Lines
         switch values.count {
         case 0: body = ["return Self(_wireValues: ())"]
-        case 1: body = ["return Self(_wireValues: \(values[0]))"]
+        case 1: body = ["return \(call)\(values[0]))"]
         default:
             let list = values.dropLast().map { $0 + "," } + [values[values.count - 1]]
-            body = ["return Self(_wireValues: ("] + list.indented + ["))"]
+            body = ["return \(call)("] + list.indented + ["))"]
         }
-        return decodeMember(type, record.decode + body)
+        return decodeMember(type, record.decode + statements + body)
     }
 
     private var reach: Lines {

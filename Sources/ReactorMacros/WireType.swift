@@ -43,7 +43,7 @@ extension WireType {
             typeName = declaration.name
             kind =
                 inheritsRawValue(declaration.inheritanceClause, rawTypes)
-                ? .rawValue
+                ? rawEnum(declaration, in: context)
                 : wireCases(declaration, in: context).map(Kind.choice)
         } else {
             context.refuse(

@@ -20,20 +20,20 @@ package final class Server {
     package let tree: Tree
     /// Limits of each client and of all together.
     package private(set) var limits: ServerLimits
-    private let orders: ShellOrders
+    let orders: ShellOrders
     /// The open connections.
     let connections: ConnectionTable
     /// Decides which clients may connect.
     let peers: PeerAdmission
-    private let chronicle: Chronicle
-    private let delivery: Delivery
-    private let outcomes: OutcomeWriter
-    private let dispatcher: Dispatcher
-    private let openNodes: OpenNodes
-    private let subscriptions: Subscriptions
-    private let answers: AnswerService
-    private let handshake: Handshake
-    private let intake: Intake
+    let chronicle: Chronicle
+    let delivery: Delivery
+    let outcomes: OutcomeWriter
+    let dispatcher: Dispatcher
+    let openNodes: OpenNodes
+    let subscriptions: Subscriptions
+    let answers: AnswerService
+    let handshake: Handshake
+    let intake: Intake
     private let sealer: TurnSealer
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
@@ -56,19 +56,20 @@ package final class Server {
     ///
     /// `words` mark the action in progress for the next run of the daemon: see ``lastDeath``. A
     /// read-only server shows its state, and refuses every action with ``FaultCode/diskFull`` until
-    /// ``goOn(_:)``.
+    /// ``goOn(_:)``. The connections and sessions in `handover` do not end: see
+    /// ``takeOver(_:at:peer:)``.
     package convenience init(
         _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
         daemonName: String = "reactord", ownerUID: UInt32? = nil,
-        random: @escaping () -> UInt64
+        after handover: ServerHandover? = nil, random: @escaping () -> UInt64
     ) {
         self.init(
             recovery, keepsHistory: true, hasJournal: true,
             words.map { ActionWatch($0) } ?? ActionWatch(), daemonName, ownerUID, random)
         tree.turn.recordFacts()
-        sessions.endFormerConnections(limits)
+        sessions.endFormerConnections(limits, except: handover?.clients ?? [])
         chronicle.beginReadOnly()
-        if !isReadOnly { goOn() }
+        if !isReadOnly { goOn(keeping: handover?.owners ?? []) }
     }
 
     private init(
@@ -85,25 +86,28 @@ package final class Server {
         delivery = Delivery(limits, orders)
         outcomes = OutcomeWriter(
             tree, sessions, connections, chronicle, delivery, orders, limits)
+        let states = StateCeiling(recovery, limits)
+        let time = InputTime(limits, ownerUID: ownerUID)
         dispatcher = Dispatcher(
-            tree, limits, orders, chronicle, outcomes, delivery, connections, watching: watch)
+            tree, limits, orders, chronicle, outcomes, delivery, connections, states,
+            time, watching: watch)
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         let sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
         let meter = ServerMeter(
             tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
             sessions: sessions, chronicle: chronicle, delivery: delivery, openNodes: openNodes,
-            sharing: sharing, subscriptions: subscriptions)
+            sharing: sharing, subscriptions: subscriptions, states: states)
         answers = AnswerService(meter, limits, orders, chronicle, delivery)
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
             random: random)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake, UserQuotas(connections, orders, ownerUID: ownerUID))
+            handshake, UserQuotas(connections, orders, ownerUID: ownerUID), time)
         sealer = TurnSealer(
             tree, orders, chronicle, delivery, openNodes, sharing, subscriptions, answers,
-            intake.quotas, hasJournal: hasJournal)
+            intake.quotas, states, hasJournal: hasJournal)
         tree.effectsMax = limits.effectsMax
     }
 
@@ -114,6 +118,7 @@ package final class Server {
         chronicle.succeed(former.chronicle)
         peers.succeed(former.peers)
         intake.quotas.succeed(former.intake.quotas)
+        intake.time.succeed(former.intake.time)
         orders.stats = former.orders.stats
     }
 
@@ -123,9 +128,14 @@ package final class Server {
         orders.setLimits(limits)
         chronicle.setLimits(limits)
         outcomes.setLimits(limits)
+        states.setLimits(limits)
         intake.setLimits(limits)
         tree.effectsMax = limits.effectsMax
     }
+
+    /// Keeps users to ``ServerLimits/turnTimePerUID`` from now on; `clock` returns the time in
+    /// nanoseconds, from an arbitrary origin.
+    package func measureInput(by clock: @escaping () -> UInt64) { intake.time.measure(by: clock) }
 
     /// Runs a job that an effect posted.
     package func perform(_ job: (Tree) -> Void) { job(tree) }
@@ -185,6 +195,7 @@ extension Server {
     /// The differences between what is counted for users and what is held. *Cost*: O(what waits).
     package var ledgerDifferences: [String] {
         answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount)
+            + states.differences()
     }
 
     /// How far the handling of actions has come.
@@ -215,46 +226,24 @@ extension Server {
     /// Number of actions whose answer is deferred. *Cost*: visits all sessions.
     package var deferredCount: Int { sessions.all.reduce(0) { $0 + $1.deferred.count } }
 
+    /// Whether states have ``ServerLimits/stateBytesMax``: only actions that make them smaller are
+    /// admitted.
+    package var isStateFull: Bool { states.isFull }
+
     /// Whether the server is ending and admits no client.
     package var isDraining: Bool { peers.isDraining }
 
     /// The action that was in progress when the last run of the daemon died, if it did.
     package var lastDeath: ActionWatch.Death? { dispatcher.lastDeath }
 
+    /// Counts the bytes of all states.
+    var states: StateCeiling { dispatcher.states }
+
     /// All sessions.
     var sessions: SessionTable { handshake.sessions }
 
     /// Whether the turn has changes or facts that are in no batch.
     var isUnsealed: Bool { chronicle.isUnsealed }
-}
-
-// MARK: - A full disk
-extension Server {
-    /// Which actions are admitted.
-    package var admission: Admission { chronicle.admission }
-
-    /// True while every action is refused because the journal cannot write.
-    package var isReadOnly: Bool { chronicle.isReadOnly }
-
-    /// By how many bytes states shrank while only shrinking actions were admitted.
-    package var shrunkByteCount: Int { dispatcher.shrunkByteCount }
-
-    /// Admits actions and starts the reactors, as part of the current turn.
-    ///
-    /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are
-    /// admitted; see ``admitAll()``.
-    package func goOn(_ admission: Admission = .all) {
-        chronicle.goOn(admission)
-        tree.endFormerConnections()
-        tree.resumeTasks()
-        tree.open()
-    }
-
-    /// Admits only actions that make the tree smaller, until ``admitAll()``.
-    package func limitGrowth() { chronicle.limitGrowth() }
-
-    /// Admits every action again.
-    package func admitAll() { chronicle.admitAll() }
 }
 
 // MARK: - Connections come and go
@@ -374,6 +363,7 @@ extension Server {
         intake.quotas.forgetIdle(at: now)
         wake(at: now)
         chronicle.tick()
+        states.tick()
         let deadlines = ConnectionDeadlines(
             tree: tree, limits: limits, intake: intake, delivery: delivery)
         for connection in connections.inOrder { deadlines.check(connection, at: now, isLate) }

@@ -21,6 +21,7 @@ final class TurnSealer {
     private let subscriptions: Subscriptions
     private let answers: AnswerService
     private let quotas: UserQuotas
+    private let states: StateCeiling
     /// Whether a journal stores each turn's batch. Without one, a turn is released at its end.
     private let hasJournal: Bool
 
@@ -28,7 +29,8 @@ final class TurnSealer {
     init(
         _ tree: Tree, _ orders: ShellOrders, _ chronicle: Chronicle, _ delivery: Delivery,
         _ openNodes: OpenNodes, _ sharing: SliceSharing, _ subscriptions: Subscriptions,
-        _ answers: AnswerService, _ quotas: UserQuotas, hasJournal: Bool
+        _ answers: AnswerService, _ quotas: UserQuotas, _ states: StateCeiling,
+        hasJournal: Bool
     ) {
         precondition(hasJournal || !chronicle.keepsHistory, "a history is kept without a journal")
         turn = tree.turn
@@ -40,6 +42,7 @@ final class TurnSealer {
         self.subscriptions = subscriptions
         self.answers = answers
         self.quotas = quotas
+        self.states = states
         self.hasJournal = hasJournal
     }
 
@@ -47,6 +50,7 @@ final class TurnSealer {
     func endTurn() {
         // Effects that begin without a change are released with their turn as well.
         if chronicle.isUnsealed || delivery.hasListed || turn.hasEffects { seal() }
+        states.endTurn()
         turn.begin()
     }
 

@@ -42,6 +42,9 @@ package struct FrameAssembler: ~Copyable {
     /// Number of bytes of memory that hold the unused bytes.
     package var storedByteCount: Int { storage.count }
 
+    /// A copy of the bytes that arrived and were not used.
+    package var unusedBytes: [UInt8] { Array(storage[start...]) }
+
     /// Whether the held bytes let the reader continue.
     package var isReady: Bool { !storage.isEmpty && byteCount >= needed }
 

@@ -117,3 +117,19 @@ package struct ReloadReport: Equatable, Sendable {
     /// Problems of the file, with their lines. If there is one, nothing was applied.
     package var problems: [String]
 }
+
+/// Answer to ``Question/restart``, by the new process or, with a problem, by the former one.
+@WireCodable
+@MemberwiseInit
+package struct RestartReport: Equatable, Sendable {
+    /// The process that serves from here on.
+    package var pid: Int32
+    /// Its name and version.
+    package var daemon: String
+    /// Number of connections that it has taken over.
+    package var connections: UInt64
+    /// Number of those connections that it closes with DRAINING: their clients connect again.
+    package var closed: UInt64
+    /// Why the former process goes on serving; `nil` if another serves now.
+    package var problem: String?
+}

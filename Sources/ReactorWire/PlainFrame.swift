@@ -10,7 +10,6 @@
     /// The range of the body.
     @usableFromInline package var range: Range<Int>
 
-    // Public, since the compiler inlines no `package` function into another module.
     /// Reads the frame at `offset` if it is of `kind`, complete, and no longer than allowed.
     @inlinable @inline(__always)
     package init?(

@@ -279,6 +279,10 @@ package enum Question: Equatable, Sendable {
     /// Reads the configuration again and applies it; a dry run only compares. Only for the daemon's
     /// own user and root. The answer is a ``ReloadReport``.
     case reload(isDryRun: Bool = false)
+    /// Hands the daemon over to a new process, which keeps the connections; clients wait for at most
+    /// `pauseMax` milliseconds. Only for the daemon's own user and root. The answer is a
+    /// ``RestartReport``.
+    case restart(pauseMax: UInt64 = 5_000)
 }
 
 /// Answer to ``Question/types(path:)``.

@@ -4,46 +4,46 @@
 /// with one, it is a map of two: `order`, the keys in order, and `children`.
 @WireCodable
 @MemberwiseInit
-package struct Selection: Hashable, Sendable {
+public struct Selection: Hashable, Sendable {
     /// The keys of the children; `nil` for every key.
-    package var keys: KeyBounds?
+    public var keys: KeyBounds?
     /// The condition that a child's own state meets; `nil` for every child.
-    package var filter: SelectionCondition?
+    public var filter: SelectionCondition?
     /// The order, the most significant part first; children that are equal in all parts are in the
     /// order of their keys.
-    package var order: [SelectionOrder] = []
+    public var order: [SelectionOrder] = []
     /// Maximum number of children: the first in the order, or by their keys; `nil` for all.
-    package var first: UInt64?
+    public var first: UInt64?
 
     /// The key of the keys in order, in the value of a selection with an order.
-    package static let orderKey: WireKey = "order"
+    public static let orderKey: WireKey = "order"
     /// The key of the children, in the value of a selection with an order.
-    package static let childrenKey: WireKey = "children"
+    public static let childrenKey: WireKey = "children"
 }
 
 /// A range of keys, both ends included: integers by their values, texts by their bytes.
 @WireCodable
 @MemberwiseInit
-package struct KeyBounds: Hashable, Sendable {
+public struct KeyBounds: Hashable, Sendable {
     /// The lowest key; `nil` for no bound.
-    package var from: WireKey?
+    public var from: WireKey?
     /// The highest key; `nil` for no bound.
-    package var through: WireKey?
+    public var through: WireKey?
 }
 
 /// A part of an order: a field of the children's own state, or the key.
 @WireCodable
 @MemberwiseInit
-package struct SelectionOrder: Hashable, Sendable {
+public struct SelectionOrder: Hashable, Sendable {
     /// Path of the field inside a child's state; empty for the key.
-    package var field: [WireKey] = []
+    public var field: [WireKey] = []
     /// Whether greater values come first.
-    package var descending: Bool = false
+    public var descending: Bool = false
 }
 
 /// A condition on a child's own state.
 @WireCodable
-package indirect enum SelectionCondition: Hashable, Sendable {
+public indirect enum SelectionCondition: Hashable, Sendable {
     /// All of these hold.
     case all([SelectionCondition])
     /// One of these holds.

@@ -3,7 +3,9 @@
 /// Conform with the macro ``WireCodable()``; the standard library's types conform already.
 /// Encodings contain names (`{"increment":{"by":5}}`), so fields can be reordered and added with a
 /// default, and any language's CBOR library can read them.
-public protocol WireCodable: WireCodableByImportingReactorFoundation {
+public protocol WireCodable:
+    `WireCodable: declare the type with @WireCodable`, `WireCodable: import ReactorFoundation`
+{
     /// Appends the value's deterministic CBOR form to `writer`.
     func encode(into writer: inout WireWriter)
 
@@ -38,7 +40,7 @@ public protocol WireCodable: WireCodableByImportingReactorFoundation {
     /// error. Optionals return `.some(.none)`.
     static var wireAbsentValue: Self? { get }
 
-    /// Whether the value is a case with ``WireInternal()``.
+    /// Whether the value is a case with ``WireInternal()``; the cases in its payload do not count.
     var isWireInternal: Bool { get }
 
     /// The names of the cases with ``WireInternal()``.
@@ -146,7 +148,11 @@ extension WireCodable {
 
 /// Makes a struct or an enum ``WireCodable``, encoded by its names.
 @attached(member, names: arbitrary)
-@attached(extension, conformances: WireCodable, names: named(init(_wireValues:)), named(wireSchema))
+@attached(
+    extension,
+    conformances: WireCodable, `WireCodable: declare the type with @WireCodable`,
+    `WireCodable: import ReactorFoundation`, names: named(init(_wireValues:)), named(wireSchema)
+)
 public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "WireCodableMacro")
 
 /// Writes the initializer of a struct's fields, with the access of the struct:
@@ -190,7 +196,9 @@ public macro WireRemoved(_ names: String...) =
 ///         @WireInternal case expire
 ///     }
 ///
-/// A client that sends it gets `FORBIDDEN`, and the schema that clients read does not have it.
+/// A client that sends it gets `FORBIDDEN`, and the schema that clients read does not have it. The
+/// same holds for such a case of an enum in the payload of an action. An enum with a raw value has
+/// no such cases.
 @attached(peer)
 public macro WireInternal() =
     #externalMacro(module: "ReactorMacros", type: "WireInternalMacro")

@@ -3,7 +3,10 @@
 /// An identifier with a raw value conforms by declaring it, without a body:
 ///
 ///     struct JobID: RawRepresentable, Hashable, WireMapKey { var rawValue: Int }
-public protocol WireMapKey: Hashable {
+public protocol WireMapKey:
+    Hashable, `WireMapKey: declare it, or use String, WireKey or an integer`,
+    `WireMapKey: import ReactorFoundation`
+{
     /// Makes the key with the text `text`; `nil` if it is not the canonical text of a key of this
     /// type.
     init?(wireKeyText text: String)

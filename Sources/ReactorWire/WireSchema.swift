@@ -124,6 +124,8 @@ package struct SchemaOrigin: Equatable, Sendable {
     /// The type's full name without generic arguments; empty for a type of version 1 without
     /// former names.
     fileprivate(set) var declaration = ""
+    /// The names of the cases that only the daemon sends; none in a schema that was read.
+    fileprivate(set) var internalCases: [String] = []
 
     package static func == (left: SchemaOrigin, right: SchemaOrigin) -> Bool { true }
 }
@@ -131,6 +133,7 @@ package struct SchemaOrigin: Equatable, Sendable {
 extension SchemaOrigin {
     init<Described: WireCodable>(of type: Described.Type) {
         migrations = Described.wireMigrations
+        internalCases = Described.wireInternalCases
         guard Described.wireVersion != 1 || !migrations.formerNames.isEmpty else { return }
         declaration = withoutArguments(String(reflecting: type))
     }
@@ -281,13 +284,6 @@ extension WireSchema {
 
 // MARK: - Fingerprint
 extension WireSchema {
-    /// A choice without the cases of these names.
-    package func withoutCases(_ names: [String]) -> WireSchema {
-        guard !names.isEmpty, case .choice(var choice) = self else { return self }
-        choice.cases.removeAll { names.contains($0.name) }
-        return .choice(choice)
-    }
-
     /// A number that differs for schemas whose encodings differ.
     ///
     /// *Shape*: 64-bit FNV-1a over the encoded bytes of ``canonical``.

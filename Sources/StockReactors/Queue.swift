@@ -101,11 +101,11 @@ public struct Queue {
             return try claim(state, context)
         case .finish(let id):
             try checkClaim(id, state, context)
-            context.disown(Self.ownedKey(id), connection: context.caller.connection)
+            context.disown(id, connection: context.caller.connection)
             return Mutations(.finished(id: id))
         case .fail(let id):
             let claim = try checkClaim(id, state, context)
-            context.disown(Self.ownedKey(id), connection: context.caller.connection)
+            context.disown(id, connection: context.caller.connection)
             let isLast = claim.failures + 1 >= Self.failuresMax
             return Mutations(isLast ? .setAside(id: id) : .retried(id: id))
         }
@@ -135,7 +135,7 @@ public struct Queue {
     public func connectionEnded(
         _ owned: OwnedKeys, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
-        let ids = owned.keys.compactMap { UInt64($0.text) }.filter { id in
+        let ids = owned.keys(as: UInt64.self).filter { id in
             state.claimed[id]?.client.connection == owned.connection
         }
         return ids.isEmpty ? .none : Mutations(.returned(ids: ids.sorted()))
@@ -143,8 +143,6 @@ public struct Queue {
 }
 
 extension Queue {
-    private static func ownedKey(_ id: UInt64) -> WireKey { WireKey("\(id)") }
-
     private func push(_ job: WireValue, _ state: State) throws(Rejection) -> Mutations<Mutation> {
         try job.check(bytesMax: Self.jobBytesMax, "the job")
         guard state.waiting.count + state.claimed.count < capacity else {
@@ -160,7 +158,7 @@ extension Queue {
         guard let first = state.waiting.first else {
             throw Rejection("empty", "no job waits: claim again when the queue has changed")
         }
-        context.own(Self.ownedKey(first.id))
+        context.own(first.id)
         context.reply(Reply(id: first.id, job: first.job))
         return Mutations(.claimed(by: Client(context.caller)))
     }

@@ -12,6 +12,42 @@ struct DaemonCommandTests {
         #expect(run.output.contains("(in the daemon's code)"))
     }
 
+    @Test("a daemon that keeps no data says so at its start, and names the remedy")
+    func noData() async throws {
+        let memory = try await DaemonProcess.start("tracker-daemon", config: nil)
+        #expect(await memory.stop() == .exited(0))
+        let lines = memory.log.split(separator: "\n").filter { $0.contains("in memory") }
+        #expect(lines.count == 1, "\(memory.log)")
+        #expect(lines.first?.contains("add `data:` to the configuration") == true)
+        let directory = TestDirectory()
+        let kept = try await DaemonProcess.start(
+            "tracker-daemon", config: "data:\n  directory: \(directory.path("data"))\n",
+            in: directory)
+        #expect(await kept.stop() == .exited(0))
+        #expect(kept.log.contains("ready") && !kept.log.contains("in memory"))
+    }
+
+    @Test("an author decides what a daemon without a configuration keeps, a file decides otherwise")
+    func keepsData() async throws {
+        let directory = TestDirectory()
+        func data(_ program: String, config: String? = nil) async throws -> String? {
+            let run = try await DaemonProcess.run(
+                program, config: config, arguments: ["--check"],
+                environment: ["STATE_DIRECTORY": directory.path("state")])
+            #expect(run.ending == .exited(0), "\(run.log)")
+            let lines = run.output.split(separator: "\n")
+            return lines.firstIndex(of: "data").map { String(lines[$0 + 1]) }
+        }
+        let place = try await data("deploy-daemon")
+        #expect(place?.hasSuffix("\(directory.path("state")) ($STATE_DIRECTORY)") == true)
+        for none in [
+            try await data("tracker-daemon"),
+            try await data("deploy-daemon", config: "log: { level: info }"),
+        ] {
+            #expect(none?.contains("in memory") == true, "\(none ?? "")")
+        }
+    }
+
     @Test("a daemon in code uses a configuration without reactors, and refuses one with reactors")
     func config() async throws {
         let run = try await DaemonProcess.run(

@@ -60,6 +60,14 @@ struct ByteBufferTests {
         buffer.append(7)
         buffer.copy(into: &array)
         #expect(former == [9, 9, 9] && kept == [0, 1, 2, 3, 4] && array == kept + [7])
+        // As many bytes as before, with and without another reference to the former ones.
+        for byte: UInt8 in 8..<10 {
+            let shared = byte == 8 ? array : []
+            buffer.truncate(to: 5)
+            buffer.append(byte)
+            buffer.copy(into: &array)
+            #expect(array == kept + [byte] && (shared.isEmpty || shared == kept + [7]))
+        }
     }
 
     @Test("an empty buffer returns an empty span")

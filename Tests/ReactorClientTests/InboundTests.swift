@@ -25,6 +25,42 @@ struct InboundTests {
         #expect(starts == [2, nil])
     }
 
+    @Test("a mark that has to wait is kept with its updates, until others follow them")
+    func deferred() throws {
+        var inbound = Inbound(stagedBytesMax: 10)
+        let span: [UInt8] = [1, 2, 3, 4]
+        inbound.stage(from: 1)
+        try inbound.reach(7)
+        try inbound.deferMark(span.span, at: 3)
+        try inbound.reach(8)
+        try inbound.deferMark(span.span, at: 4)
+        let kept = inbound.takeDeferred()
+        #expect(kept?.mark == 8 && kept?.staged == [2, 3])
+        let isKept = inbound.takeDeferred() != nil
+        #expect(!isKept && inbound.hasStaged == false)
+    }
+
+    @Test("a kept mark waits for the next with the updates after it, or ends with its connection")
+    func deferredBehind() throws {
+        var inbound = Inbound(stagedBytesMax: 10)
+        let span: [UInt8] = [1, 2, 3, 4]
+        var kept: [Bool] = []
+        try inbound.deferMark(span.span, at: 0)
+        inbound.stage(from: 2)
+        kept.append(inbound.takeDeferred() != nil)
+        try inbound.endSpan(span.span, at: 4)
+        kept.append(inbound.takeDeferred() != nil)
+        let staged = inbound.takeStaged()
+        kept.append(inbound.takeDeferred() != nil)
+        try inbound.deferMark(span.span, at: 0)
+        inbound.disconnect()
+        kept.append(inbound.takeDeferred() != nil)
+        try inbound.deferMark(span.span, at: 0)
+        inbound.dropDeferred()
+        kept.append(inbound.takeDeferred() != nil)
+        #expect(kept == [false, false, false, false, false] && staged == [3, 4])
+    }
+
     @Test("more updates without a mark than stagedBytesMax are a fault of the daemon")
     func tooMuch() throws {
         var inbound = Inbound(stagedBytesMax: 3)

@@ -13,6 +13,13 @@ struct CallerTests {
         #expect(tree.revision.sequence == 1)
     }
 
+    @Test("owned keys are read as their type, and others are left out")
+    func typedKeys() {
+        let owned = OwnedKeys(connection: 3, keys: ["7", "claim", "2"])
+        #expect(owned.keys(as: Int.self) == [7, 2])
+        #expect(owned.keys(as: String.self) == ["7", "claim", "2"])
+    }
+
     @Test("a ticket can be part of a state, and survives a round trip")
     func ticket() throws {
         let ticket = ReplyTicket(client: .max, ordinal: 3)

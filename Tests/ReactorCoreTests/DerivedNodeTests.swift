@@ -35,6 +35,19 @@ extension Tree {
 
 @Suite("Derived values")
 struct DerivedNodeTests {
+    @Test("a decision reads a derived value of a keyed child, with the transaction's changes")
+    func descendants() throws {
+        let tree = Tree(Portfolio(), epoch: 1)
+        _ = try tree.send(Portfolio.Action.add("a"))
+        _ = try tree.send(Project.Action.add(1), to: "/projects/a")
+        _ = try tree.sendTogether([
+            ("/projects/a", Project.Action.add(2)), ("/", Portfolio.Action.titleByCount(of: "a")),
+        ])
+        #expect(try tree.state(of: Portfolio.self).name == "2")
+        _ = try tree.send(Portfolio.Action.titleByCount(of: "b"))
+        #expect(try tree.state(of: Portfolio.self).name == "none")
+    }
+
     @Test("a total follows each child that is created, changed and removed")
     func total() throws {
         let tree = Tree(Project(), epoch: 1)

@@ -166,15 +166,21 @@ struct Portfolio {
         case add(WireKey)
         case drop(WireKey)
         case title(String)
+        case titleByCount(of: WireKey)
     }
     enum Mutation { case titled(String) }
     struct State: Equatable { var name = "" }
 
-    func mutate(action: Action) -> Mutations<Mutation> {
+    func mutate(
+        action: Action, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
         switch action {
-        case .add(let name): Mutations.none.creating($projects, name)
-        case .drop(let name): Mutations.none.removing($projects, name)
-        case .title(let title): [.titled(title)]
+        case .titleByCount(let name):
+            let count = context.value(of: $projects[name].$count)
+            return [.titled(count.map { "\($0)" } ?? "none")]
+        case .add(let name): return Mutations.none.creating($projects, name)
+        case .drop(let name): return Mutations.none.removing($projects, name)
+        case .title(let title): return [.titled(title)]
         }
     }
 

@@ -226,6 +226,29 @@ struct EffectRoomTests {
         }
     }
 
+    @Test("R101: at the maximum of waiting effects no child is created, and no start is dropped")
+    func waiting() throws {
+        let bench = StoreBench(Crew())
+        let tree = bench.store.core.tree
+        tree.effects.limit(to: 1, waitingMax: 2)
+        try bench.send(.hang("a"))
+        for number in 0..<2 { try bench.send(.hire(from: number, count: 1)) }
+        let before = tree.revision
+        let rejection = #expect(throws: Rejection.self) {
+            try bench.store.dispatch(.hire(from: 2, count: 1))
+        }
+        #expect(rejection?.code == FaultCode.busy.rawValue)
+        #expect(rejection?.message.contains("effectsWaitingMax 2") ?? false)
+        #expect(tree.revision == before)
+        // One creation may ask for more than what is left.
+        tree.effects.limit(to: 1, waitingMax: 3)
+        try bench.send(.hire(from: 2, count: 5))
+        try bench.send(.stop("a"))
+        let members = tree.nodes.order.compactMap { $0 as? Node<Member> }
+        #expect(members.map(\.state.starts) == Array(repeating: 1, count: 7))
+        #expect(bench.complaints.isEmpty)
+    }
+
     @Test("R101: the start of a removed child that waits for room does not begin")
     func removedWhileWaiting() throws {
         let bench = StoreBench(Crew())

@@ -6,7 +6,7 @@ import Testing
 struct FollowerQueueTests {
     private func follower(_ depth: Int) -> Follower {
         Follower(
-            request: FollowerRequest(path: .root, action: WireEmbedded(1)), origin: .daemon,
+            work: .action(FollowerRequest(path: .root, action: WireEmbedded(1))), origin: .daemon,
             depth: depth)
     }
 
@@ -20,12 +20,12 @@ struct FollowerQueueTests {
         #expect(queue.next() == nil && queue.isEmpty && queue.takenCount == 0)
     }
 
-    @Test("dropped followers are not returned")
-    func drop() {
+    @Test("the rest is taken in order, and leaves an empty queue")
+    func rest() {
         let queue = FollowerQueue()
         for depth in 1...3 { queue.append(follower(depth)) }
         _ = queue.next()
-        queue.drop()
+        #expect(queue.takeRest().map(\.depth) == [2, 3])
         #expect(queue.next() == nil && queue.invariants())
     }
 }

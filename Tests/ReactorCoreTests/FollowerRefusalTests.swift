@@ -28,6 +28,7 @@ private struct Foreman {
         case quietly(Int)
         case again
         case wait(Int)
+        case many(Int)
     }
     enum Mutation: Equatable, Sendable {
         case refused(String)
@@ -57,6 +58,8 @@ private struct Foreman {
             return Mutations.none.creating($machines, WireKey(key))
         case .start(let key, let number):
             context.dispatch(.start(number), to: $machines[WireKey(key)])
+        case .many(let count):
+            for number in 1...count { context.dispatch(.start(number), to: $machine) }
         case .beside(let number): context.dispatch(.start(number), to: Self.press)
         case .wrongType: context.dispatch(.nothing, to: Self.tally)
         case .unreadable: context.dispatch(Self.press.path, WireKey("nonsense"))
@@ -101,6 +104,46 @@ private struct Foreman {
                 "\(refusal.path) \(refusal.rejection.code) \(refusal.actionName ?? "-") for "
                     + "\(context.caller.connection)")
         ]
+    }
+}
+
+/// A root whose reaction to one child asks for what others refuse.
+@Reactor
+private struct Yard {
+    @Child var source = Machine()
+    @Child var gate = Machine()
+    @Children var machines = { (_: WireKey) in Machine() }
+
+    enum Action: Equatable, Sendable { case idle }
+    enum Mutation: Equatable, Sendable {
+        case heard
+        case refused(String)
+    }
+    struct State: Equatable, Sendable {
+        var heard = 0
+        var refusals: [String] = []
+    }
+
+    @Reacts(to: \Yard.$source)
+    func changed(_ mutation: Machine.Mutation) -> Mutations<Mutation> {
+        Mutations(.heard).sending(.start(0), to: $gate)
+            .restarting($machines, WireKey("none"))
+            .creating($machines, WireKey("a"))
+            .creating($machines, WireKey("a"))
+            .sending(.start(3), to: $machines[WireKey("a")])
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .heard: state.heard += 1
+        case .refused(let text): state.refusals.append(text)
+        }
+    }
+
+    func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        [.refused("\(refusal.path) \(refusal.rejection.code) \(refusal.actionName ?? "-")")]
     }
 }
 
@@ -156,7 +199,9 @@ struct FollowerRefusalTests {
         #expect(try send(.quietly(0), to: tree) == "applied 1")
         #expect(tree.revision.sequence == 1)
         #expect(
-            tree.turn.complaints == ["follower to /foreman/machine: too_low: start above 0"])
+            tree.turn.complaints == [
+                "/foreman: its follower to /foreman/machine is refused: too_low: start above 0"
+            ])
     }
 
     @Test("a reactor that asks again after each refusal is cut like a chain of followers")
@@ -164,9 +209,44 @@ struct FollowerRefusalTests {
         let tree = Tree(Plant(), epoch: 1)
         #expect(try send(.again, to: tree) == "applied 1")
         let repeats = try tree.state(of: Foreman.self, "/foreman").repeats
-        #expect(repeats == 1 + CoreLimits.followerDepthMax)
-        #expect(tree.turn.complaints.count == 1)
+        // The refusal as LOOP is a refusal as well.
+        #expect(repeats == 2 + CoreLimits.followerDepthMax)
+        #expect(tree.turn.complaints.count == 2)
         #expect(tree.turn.complaints[0].hasPrefix("LOOP: the chain of followers from client 103"))
+        #expect(
+            tree.turn.complaints[1].hasPrefix("LOOP: 1 followers that were dispatched in reply"))
+    }
+
+    @Test("each follower of a chain that is cut is refused as LOOP, at the reactor that asked")
+    func cut() throws {
+        let tree = Tree(Plant(), epoch: 1)
+        let count = CoreLimits.followersMax + 3
+        #expect(try send(.many(count), to: tree) == "applied 1")
+        #expect(
+            try tree.state(of: Machine.self, "/foreman/machine").starts.count
+                == CoreLimits.followersMax)
+        #expect(
+            try refusals(tree)
+                == Array(repeating: "/foreman/machine LOOP start for 3", count: 3))
+        #expect(tree.turn.complaints.count == 1)
+        #expect(tree.turn.complaints[0].contains("3 are not run; followerDepthMax is 64"))
+        #expect(tree.turn.failures.map(\.code) == ["LOOP"])
+        // The next action begins a new chain.
+        #expect(try send(.below(5_000), to: tree).hasPrefix("applied"))
+        #expect(try tree.state(of: Machine.self, "/foreman/machine").starts.last == 5_000)
+    }
+
+    @Test("each part left out of a reaction reaches its reactor, in a separate transaction")
+    func reaction() throws {
+        let tree = Tree(Yard(), epoch: 1)
+        #expect(try tree.send(Machine.Action.start(1), to: "/source") == "applied 1")
+        #expect(
+            try tree.state(of: Yard.self).refusals == [
+                "/gate too_low start", "/machines/none NOT_FOUND -", "/machines/a CONFLICT -",
+            ])
+        #expect(try tree.state(of: Machine.self, "/machines/a").starts == [3])
+        #expect(tree.turn.complaints.isEmpty && tree.revision.sequence == 4)
+        #expect(try tree.state(of: Yard.self).heard == 1)
     }
 
     @Test("the reactor may answer the action that waits for the follower")

@@ -36,6 +36,38 @@ private struct Seat {
     }
 }
 
+/// What a crane does; only the daemon may stop it.
+@WireCodable
+private indirect enum Command: Equatable, Sendable {
+    case lift(Int)
+    case each([Command])
+    @WireInternal case stop
+}
+
+/// A crane, which takes commands in several forms.
+@Reactor
+private struct Crane {
+    enum Action: Equatable, Sendable {
+        case run(Command)
+        case plan(first: Command?, named: [String: Command])
+        case both(Int, Order)
+        case stopLater
+    }
+    @WireCodable
+    struct Order: Equatable, Sendable { var command: Command? }
+    enum Mutation: Equatable, Sendable { case moved }
+    struct State: Equatable, Sendable { var moves = 0 }
+
+    func mutate(
+        action: Action, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        if case .stopLater = action { context.dispatch(.run(.stop)) }
+        return [.moved]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.moves += 1 }
+}
+
 /// Has only actions for the daemon.
 @Reactor
 private struct Wallet {
@@ -124,6 +156,47 @@ struct InternalActionTests {
         let wallet = try #require(tree.node(at: try SlicePath("/wallet")))
         #expect(wallet.actionSchema == .choice(.init(name: "Wallet.Action", cases: [])))
         #expect(Wallet.Action.clear.isWireInternal)
+    }
+
+    @Test(
+        "in a payload, a client that sends one is refused with the way to it",
+        arguments: [
+            (Crane.Action.run(.stop), "run.stop"),
+            (.run(.each([.lift(1), .each([.stop])])), "run.each.each.stop"),
+            (.plan(first: nil, named: ["a": .lift(1), "b": .stop]), "plan.stop"),
+            (.both(1, Crane.Order(command: .stop)), "both.stop"),
+        ])
+    fileprivate func nested(action: Crane.Action, name: String) throws {
+        let tree = Tree(Crane(), epoch: 1)
+        let result = tree.dispatch(
+            to: tree.root, action.wireBytes().span, by: .connection(1), ordinal: 1)
+        guard case .failed(.rejected(let rejection)) = result else {
+            Issue.record("expected a rejection, got \(result)")
+            return
+        }
+        #expect(rejection == Rejection(.forbidden, "/: only the daemon sends \"\(name)\""))
+        #expect(throws: rejection) { try Preview(Crane()).apply(action) }
+        #expect(tree.revision.sequence == 0)
+    }
+
+    @Test("other payloads of such a type are applied, and the daemon sends all of them")
+    func otherPayloads() throws {
+        let tree = Tree(Crane(), epoch: 1)
+        #expect(try tree.send(Crane.Action.run(.each([.lift(1)]))) == "applied 1")
+        #expect(try tree.send(Crane.Action.plan(first: nil, named: [:])) == "applied 2")
+        #expect(try tree.send(Crane.Action.stopLater) == "applied 3")
+        #expect(try tree.state(of: Crane.self).moves == 4)
+    }
+
+    @Test("the schema for clients has no such case in a payload, and the author's type has")
+    func nestedSchema() throws {
+        let tree = Tree(Crane(), epoch: 1)
+        let offered = try WireValue(wireBytes: tree.root.actionSchema.wireBytes()).json()
+        let own = try WireValue(wireBytes: Crane.Action.wireSchema.wireBytes()).json()
+        #expect(own.contains(#""name":"stop""#) && !offered.contains(#""name":"stop""#))
+        #expect(offered.contains(#""name":"lift""#) && offered.contains(#""name":"stopLater""#))
+        #expect(InternalActions(of: Crane.Action.self).areInPayloads)
+        #expect(!InternalActions(of: Seat.Action.self).areInPayloads)
     }
 
     @Test("a mirror does not preview one")

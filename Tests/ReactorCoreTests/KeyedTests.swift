@@ -32,6 +32,26 @@ struct KeyedTests {
         #expect(keyed["\u{e9}"] == 1)
     }
 
+    @Test("two Unicode forms of a String are one key, and a history with both is refused")
+    func equalTexts() throws {
+        var keyed: Keyed<String, Int> = [:]
+        keyed["\u{e9}"] = 1
+        keyed["e\u{301}"] = 2
+        #expect(keyed.count == 1 && keyed["\u{e9}"] == 2)
+        let both: Keyed<WireKey, Int> = ["\u{e9}": 1, "e\u{301}": 2]
+        #expect(throws: WireError(.mergedKeys("e\u{301}"), at: 5)) {
+            try Keyed<String, Int>(wireBytes: both.wireBytes())
+        }
+        let twice: [UInt8] = [0xa2, 0x61, 0x61, 0x01, 0x61, 0x61, 0x02]
+        #expect(throws: WireError(.duplicateKey("a"), at: 4)) {
+            try Keyed<String, Int>(wireBytes: twice)
+        }
+        let one: Keyed<String, Int> = ["\u{e9}": 1]
+        var writer = WireWriter()
+        #expect(one.encode(at: ["e\u{301}"], into: &writer) == .absent)
+        #expect(one.encode(at: ["\u{e9}"], into: &writer) == .found)
+    }
+
     @Test("a Keyed is a map on the wire, in ascending order of the encoded keys")
     func coding() throws {
         let keyed: Keyed<WireKey, Int> = ["bb": 2, "a": 1, "c": 3, "": 0]

@@ -1,6 +1,7 @@
 import ReactorCore
 import Testing
 
+/// Drives ``KeyedLog`` through the collection.
 @Suite("KeyedTouches")
 struct KeyedTouchesTests {
     @Test("a collection that was never drained reports that any key may be new")
@@ -60,6 +61,27 @@ struct KeyedTouchesTests {
         _ = functions.drainTouched()
         functions["a"] = { 1 }
         #expect(functions.drainTouched() == .keys(["a"]))
+    }
+
+    @Test("a String key that is set, changed or removed under another form touches all keys")
+    func otherForm() {
+        let changes: [(inout Keyed<String, Int>) -> Void] = [
+            { $0["e\u{301}"] = 2 }, { $0["e\u{301}"] = 1 }, { $0["e\u{301}"]? += 1 },
+            { $0["e\u{301}", default: 0] += 1 }, { $0.removeValue(forKey: "e\u{301}") },
+            { $0["e\u{301}"] = nil },
+            {
+                $0["\u{e9}"] = nil
+                $0["e\u{301}"] = 1
+            },
+        ]
+        for (index, change) in changes.enumerated() {
+            var keyed: Keyed<String, Int> = ["\u{e9}": 1, "a": 1]
+            _ = keyed.drainTouched()
+            change(&keyed)
+            #expect(keyed.drainTouched() == .all, "change \(index)")
+            keyed["a"] = 3
+            #expect(keyed.drainTouched() == .keys(["a"]))
+        }
     }
 
     @Test("beyond its limit the log reports all keys, and starts again after a drain")

@@ -127,6 +127,32 @@ struct MiddlewareTests {
         #expect(bench.state.seen == [1, 2, 101, 102])
     }
 
+    @Test("F29: at the limit of effects, debounced and delayed runs wait for room")
+    func room() throws {
+        var (debounced, delayed): ([Int], [Int]) = ([], [])
+        let bench = StoreBench(
+            Adder(middleware: [
+                answering { debounced.append($0) }.debounce(.seconds(1)),
+                answering { delayed.append($0) }.delay(.seconds(1)),
+            ]))
+        let tree = bench.store.core.tree
+        let blocker = bench.store.runSaga { saga in try await saga.sleep(for: .seconds(60)) }
+        bench.settle()
+        tree.effectsMax = 1
+        try bench.send(.add(1))
+        try bench.send(.add(2))
+        bench.advance(by: .seconds(2))
+        #expect(debounced == [] && delayed == [] && bench.complaints.isEmpty)
+        blocker.cancel()
+        bench.settle()
+        bench.advance(by: .zero)
+        bench.settle()
+        #expect(debounced == [2] && delayed == [1, 2])
+        // The answers pass the middleware as well.
+        bench.advance(by: .seconds(2))
+        #expect(tree.effects.running.isEmpty && tree.effects.waiting.isEmpty)
+    }
+
     @Test("F29: takeLatest passes late dispatches only of the newest run")
     func takeLatest() throws {
         var held: [Middleware<Adder>.Dispatch] = []

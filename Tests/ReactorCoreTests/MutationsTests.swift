@@ -103,7 +103,8 @@ struct KeyedChangeTests {
     @Test("a change of a missing child is refused with its key, and nothing changes")
     func missing() throws {
         for change in [Cabinet.Change.add("ada", 1), .restart("ada")] {
-            let refusal = #"NOT_FOUND: /files: there is no child "ada""#
+            let refusal =
+                #"NOT_FOUND: /files: there is no child "ada": its parent has to create it first"#
             #expect(try send(.addToAll(1), change) == refusal)
         }
         #expect(try send(.create("ada"), .remove("ada"), .add("ada", 1)).hasPrefix("NOT_FOUND"))
@@ -116,7 +117,9 @@ struct KeyedChangeTests {
     @Test("the creation of an existing child is refused with its key, and nothing changes")
     func existing() throws {
         #expect(try send(.create("ada"), .add("ada", 1)) == "applied 1")
-        let refusal = #"CONFLICT: /files: there is a child "ada" already"#
+        let refusal =
+            #"CONFLICT: /files: there is a child "ada" already: remove it first, or use `ensuring` "#
+            + "where it may stay"
         #expect(try send(.create("bob"), .create("ada")) == refusal)
         #expect(try send(.create("bob"), .create("bob")).hasPrefix("CONFLICT"))
         #expect(try tree.state(of: Cabinet.self).changes == 1 && tree.json("/files/bob") == nil)

@@ -222,6 +222,7 @@ struct SendingTests {
 
     @Test("an earlier request of the list may create the descendant, or remove it")
     func order() throws {
+        let remedy = ": its parent has to create it first"
         let tree = try works()
         let created = Action.perform([
             .open("b"), .hall("b", .add("n")), .machine("b", "n", .start(1)),
@@ -230,14 +231,14 @@ struct SendingTests {
         #expect(try tree.send(created) == "applied 3")
         #expect(try tree.state(of: Machine.self, "/halls/b/machines/n").starts == [1, 2])
         let gone = Action.perform([.close("a"), .machine("a", "m", .start(1))])
-        #expect(try message(tree, gone) == "NOT_FOUND: /halls: there is no child \"a\"")
+        #expect(try message(tree, gone) == "NOT_FOUND: /halls: there is no child \"a\"\(remedy)")
         let early = Action.perform([.machine("c", "n", .start(1)), .open("c")])
-        #expect(try message(tree, early) == "NOT_FOUND: /halls: there is no child \"c\"")
+        #expect(try message(tree, early) == "NOT_FOUND: /halls: there is no child \"c\"\(remedy)")
         #expect(
             try message(tree, .perform([.yardMachine("x", .start(1))]))
-                == "NOT_FOUND: /yard/machines: there is no child \"x\"")
+                == "NOT_FOUND: /yard/machines: there is no child \"x\"\(remedy)")
         let late = Action.perform([.gate(.start(1)), .record("d", 1)])
-        #expect(try message(tree, late) == "NOT_FOUND: /halls: there is no child \"d\"")
+        #expect(try message(tree, late) == "NOT_FOUND: /halls: there is no child \"d\"\(remedy)")
         #expect(try tree.state(of: Machine.self, "/gate").starts == [])
         #expect(tree.mountedCount == 16)
     }

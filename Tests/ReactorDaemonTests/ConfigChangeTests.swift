@@ -80,6 +80,7 @@ struct ConfigChangeTests {
             switch entry.slot {
             case .count(let path, _), .bytes(let path, _), .ceiling(let path, _):
                 wanted.limits[keyPath: path] += 1
+            case .share(let path, _): wanted.limits[keyPath: path] = .bytes(5 << 20)
             case .duration(let path, _): wanted.limits[keyPath: path] += 1
             }
             let change = ConfigChange(of: former, to: wanted)

@@ -16,7 +16,7 @@ struct ConfigLimitsTests {
             let text: String
             switch entry.slot {
             case .count(_, let range): text = "\(range.lowerBound)"
-            case .bytes(_, let range), .ceiling(_, let range):
+            case .bytes(_, let range), .ceiling(_, let range), .share(_, let range):
                 text = ByteSizeText.format(range.lowerBound)
             case .duration(_, let range): text = DurationText.format(range.lowerBound)
             }
@@ -59,6 +59,10 @@ struct ConfigLimitsTests {
             (
                 "handshakeDeadline: 2h",
                 "limits.handshakeDeadline: expected 10ms to 1h, got \"2h\""
+            ),
+            (
+                "stateBytesMax: 0%",
+                "limits.stateBytesMax: expected 1% to 100%, or a byte size, got \"0%\""
             ),
             (
                 "inFlightMx: 1",

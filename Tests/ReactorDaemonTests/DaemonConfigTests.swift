@@ -126,7 +126,11 @@ struct DaemonConfigTests {
                 of: try DaemonConfig(yaml: yaml, file: "r.yaml"), ["TMPDIR": "/tmp"])
         }
         let small = try lines("memoryMax: 512MiB")
-        #expect(small.contains("one user 256MiB"))
+        #expect(small.contains("one user 256MiB") && small.contains("states 256MiB"))
+        #expect(
+            small.contains {
+                $0.hasPrefix("worst case with states ") && $0.hasSuffix("more than the ceiling")
+            })
         #expect(small.contains { $0.hasPrefix("sure to be left for states none: at the ceiling") })
         let large = try lines("memoryMax: 1024GiB")
         #expect(large.contains("one user 512MiB") && large.contains("shared by all 912MiB"))
@@ -135,6 +139,9 @@ struct DaemonConfigTests {
         #expect(large.contains("worst case without states \(ByteSizeText.format(worst))"))
         let rest = ByteSizeText.format(1 << 40 - worst)
         #expect(large.contains("sure to be left for states \(rest)"))
+        let all = ByteSizeText.format(worst + 1 << 39)
+        #expect(large.contains("worst case with states \(all)"))
+        #expect(try lines("memoryMax: 1GiB, stateBytesMax: 3MiB").contains("states 3MiB"))
     }
 
     @Test("the summary names the variable behind each path that the file does not name")

@@ -35,7 +35,7 @@ struct DaemonWarningsTests {
         warnings.socket(.error, "gone", path: "/s", at: 99)
         warnings.socket(.warning, "lost", path: "/s", at: 100)
         warnings.parked(2, at: 0)
-        warnings.shortened(TreeJobs { [] }, at: 0)
+        warnings.shortened(TreeJobs(of: Flag()) { [] }, at: 0)
         let lines = log.lines.withLock { $0 }
         #expect(lines.prefix(3) == ["lost", "gone", "lost"] && lines.count == 4)
     }

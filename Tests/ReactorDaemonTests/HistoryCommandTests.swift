@@ -258,7 +258,9 @@ struct HistoryCommandTests {
         #expect(try await reactord("--check").output.contains("is created, and a history begins"))
         let reactorctl = try await start()
         try await add(5, reactorctl)
-        #expect(try await reactord("--check").output.contains("is in use by pid"))
+        let beside = try await reactord("--check")
+        #expect(beside.output.contains("is in use by pid"))
+        #expect(beside.code == .exited(69) && beside.errors.contains("is already used by pid"))
         await reactorctl.daemon.kill9()
         let more = config(
             "  visits: { kind: counter }\n  new: { kind: counter }\n"

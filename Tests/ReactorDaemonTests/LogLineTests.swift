@@ -93,6 +93,7 @@ struct LogLineTests {
                 "unshare", "-m", "sh", "-c", script, "sh", directory.path("journal"),
                 Built.product("reactord"), config, directory.path("s"),
             ], in: directory, name: "daemon")
+        #expect(listener.receive().contains("MESSAGE=all state is in memory"))
         let ready = listener.receive()
         #expect(ready.contains("MESSAGE=ready\nPRIORITY=5\nSYSLOG_IDENTIFIER=reactord\n"))
         #expect(ready.contains("\nSOCKET=") && !process.errors.contains("ready"))

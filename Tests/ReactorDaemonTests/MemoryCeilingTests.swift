@@ -77,7 +77,7 @@ struct MemoryCeilingTests {
         let daemon = try await DaemonProcess.start(
             config: """
                 data: { directory: \(home.path("data")), snapshotBytes: 64MiB }
-                limits: { memoryMax: 160MiB }
+                limits: { memoryMax: 160MiB, stateBytesMax: 64GiB }
                 reactors: { settings: { kind: map }, visits: { kind: counter } }
                 """, in: home)
         let client = try await Client.connect(

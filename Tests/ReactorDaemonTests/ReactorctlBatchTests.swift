@@ -170,15 +170,14 @@ struct ReactorctlBatchTests {
 
     @Test("Ctrl-C prints what was sent and applied, then ends the command")
     func interrupted() async throws {
-        let reactorctl = try await start()
-        // The daemon stops after it has described the reactor, so that outcomes are missing.
+        // The quota leaves outcomes missing at the signal, whatever the machine's speed.
+        let reactorctl = try await start(
+            DaemonProcess.example + "\nquotas: [{to: anyone, actions: 100/s}]\n")
         let lines = String(repeating: "/visits {\"increment\":{}}\n", count: 200_000)
         let batch = try reactorctl.start(["batch", "-"], input: lines, name: "batch")
         #expect(await holds { batch.output.contains("\n") })
-        reactorctl.daemon.signal(SIGSTOP)
         batch.signal(SIGINT)
         #expect(await batch.ended() == .killed(signal: SIGINT))
-        reactorctl.daemon.signal(SIGCONT)
         #expect(batch.errors.contains("stopped by"), "\(batch.errors)")
         #expect(batch.output.split(separator: "\n").last?.hasPrefix(#"{"applied":"#) ?? false)
     }

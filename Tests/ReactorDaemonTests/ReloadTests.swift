@@ -55,6 +55,12 @@ struct ReloadTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
+    @Test("describe --limits shows the configured effectsMax")
+    func effects() async throws {
+        let (_, control) = try await start("limits: { effectsMax: 3 }\n")
+        #expect(try await limit("effectsMax", control) == .integer(3))
+    }
+
     @Test("a dry run says the same, and changes nothing")
     func dryRun() async throws {
         let (daemon, control) = try await start()

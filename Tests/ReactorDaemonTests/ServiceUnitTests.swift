@@ -120,7 +120,7 @@ struct ServiceUnitTests {
         let metrics = try await control("metrics").output
         let rules = try Self.text("prometheus/reactord.rules.yaml")
         let expressions = rules.split(separator: "\n").filter { $0.contains("expr: ") }
-        #expect(expressions.count == 7)
+        #expect(expressions.count == 8)
         for expression in expressions {
             let names = expression.matches(of: /reactord_[a-z_]+/).map { String($0.output) }
             #expect(!names.isEmpty)

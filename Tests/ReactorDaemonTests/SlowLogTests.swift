@@ -59,7 +59,9 @@ struct SlowLogTests {
 
                 data:
                   directory: \(directory.path("data"))
-                slowLog: { actions: 1us, turns: 1us, commits: 1us, questions: 1us }
+                # A busy daemon records hundreds of turns before the command reads them.
+                slowLog:
+                  { actions: 1us, turns: 1us, commits: 1us, questions: 1us, entriesMax: 10000 }
                 """, in: directory)
         let reactorctl = Reactorctl(daemon: daemon)
         _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":5}}"#)

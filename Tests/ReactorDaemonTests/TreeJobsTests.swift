@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorThreads
 import Synchronization
 import Testing
 
@@ -9,6 +10,9 @@ struct TreeJobsTests {
     /// The jobs that a test posts.
     private final class Post {
         var jobs: [TreeJobs.Job] = []
+        let flag = Flag()
+
+        init() { flag.raise() }
 
         func take() -> [TreeJobs.Job] {
             defer { jobs = [] }
@@ -19,7 +23,7 @@ struct TreeJobsTests {
     @Test("R100: a turn runs its share of the posted jobs in order, and the rest later")
     func share() {
         let post = Post()
-        let jobs = TreeJobs { post.take() }
+        let jobs = TreeJobs(of: post.flag) { post.take() }
         let ran = Mutex<[Int]>([])
         func add(_ numbers: Range<Int>) {
             for number in numbers {
@@ -45,7 +49,7 @@ struct TreeJobsTests {
     @Test("R100: jobs that post others forever do not keep a turn from ending")
     func chain() {
         let post = Post()
-        let jobs = TreeJobs { post.take() }
+        let jobs = TreeJobs(of: post.flag) { post.take() }
         let tree = Tree(StockCount(), epoch: 1)
         let ran = Mutex(0)
         for _ in 0..<2 * TreeJobs.perTurnMax { post.jobs.append { _ in ran.withLock { $0 += 1 } } }

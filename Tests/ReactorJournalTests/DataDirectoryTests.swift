@@ -35,6 +35,23 @@ struct DataDirectoryTests {
         #expect(status.st_mode & 0o7777 == 0o600 && status.st_size == 40)
     }
 
+    @Test("a successor shares the lock, does not release it, and refuses another file")
+    func succession() throws {
+        let path = home.path("data")
+        let former = try DataDirectory(at: path)
+        do {
+            let successor = try DataDirectory(at: path, succeedingTo: dup(former.lock))
+            #expect(!successor.isClaimed && successor.isInPlace)
+        }
+        #expect(failure { _ = try DataDirectory(at: path) } == .inUse(path: path, pid: getpid()))
+        let successor = try DataDirectory(at: path, succeedingTo: dup(former.lock))
+        successor.claim()
+        #expect(successor.isClaimed)
+        let other = try DataDirectory(at: home.path("other"))
+        #expect(failure { _ = try DataDirectory(at: path, succeedingTo: dup(other.lock)) } != nil)
+        withExtendedLifetime((former, other)) {}
+    }
+
     @Test("the lock is released with its holder")
     func release() throws {
         _ = try DataDirectory(at: home.path("data"))

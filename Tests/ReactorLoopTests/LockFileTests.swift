@@ -30,6 +30,34 @@ import Testing
         #expect(directory.names == ["r.lock"])
     }
 
+    @Test("a successor shares the lock, and keeps it if either of the two ends")
+    func isShared() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        let address = try directory.address("r.sock")
+        func isHeld() -> Bool { (try? LockFile(for: address, in: runtime)) == nil }
+        var former: LockFile? = try LockFile(for: address, in: runtime)
+        let descriptor = try #require(former?.descriptor)
+        do {
+            let failed = try LockFile(succeedingAt: dup(descriptor), for: address, in: runtime)
+            withExtendedLifetime(failed) {}
+        }
+        #expect(isHeld())
+        var successor: LockFile? = try LockFile(
+            succeedingAt: dup(descriptor), for: address, in: runtime)
+        successor?.claim()
+        withExtendedLifetime(former) {}
+        former = nil
+        // Within one process, the end of the former releases the lock; another process exits.
+        successor = nil
+        #expect(!isHeld())
+        let other = unsafe open(directory.path("other"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(other) }
+        #expect(throws: LoopError.self) {
+            try LockFile(succeedingAt: other, for: address, in: runtime)
+        }
+    }
+
     @Test("S42: a holder that has not written its pid yet is still a holder")
     func holderWithoutPid() throws {
         let directory = TemporaryDirectory()

@@ -49,17 +49,48 @@ struct WireGateTests {
         }
     }
 
-    @Test("generic parameters, keys and unknown generic types have no check")
+    @Test("types that mention a generic parameter have no check")
     func parameters() {
         let text = expansion(
             of: """
                 @WireCodable
                 struct Box<Item: WireCodable> {
-                    var item: Item, parts: [Item.Part], names: [Key: Int], pair: Pair<Item, Job>
+                    var item: Item, parts: [Item.Part], names: [Item: Int], pair: Pair<Item, Job>
                 }
                 """)
         #expect(text.contains("extension"))
-        #expect(!text.contains("WireForm"))
+        #expect(!text.contains("Form<"))
+    }
+
+    @Test("the keys and the arguments of generic types are checked")
+    func arguments() {
+        let text = expansion(
+            of: """
+                @WireCodable
+                struct State {
+                    var undo: Undoable<Date>
+                    var load: AsyncLoad<Job, Never>
+                    var names: [URL: Int], floors: [String: Int], ids: Dictionary<UUID, Job>
+                    var keyed: Keyed<Floor, Int>
+                    var pair: Pair<Int, Int>?
+                    var page: Foundation.URL
+                    var boxes: [Shop.Box<Int>]
+                }
+                """)
+        let forms = [
+            "Undoable<WireFoundationForm<Date>.Checked>",
+            "AsyncLoad<WireForm<Job>.Checked, Never>", "[WireKeyForm<URL>.Checked: Int]",
+            "Dictionary<WireFoundationKeyForm<UUID>.Checked, WireForm<Job>.Checked>",
+            "Keyed<KeyedKeyForm<Floor>.Checked, Int>", "WireForm<Pair<Int, Int>>.Checked?",
+            "WireFoundationForm<Foundation.URL>.Checked", "[WireForm<Shop.Box<Int>>.Checked]",
+        ]
+        for form in forms {
+            #expect(text.contains(" = \(form)\n"), "\(form)")
+        }
+        #expect(text.contains("[String: Int]") && !text.contains("Form<String>"))
+        #expect(text.contains("typealias _WireValues = (_WireForm_0, _WireForm_1, _WireForm_2, "))
+        #expect(text.contains("let field0: _WireForm_0 = try cursor.required("))
+        #expect(text.contains("Self.init(_wireValues:)(("))
     }
 
     @Test("a type that an initializer shows is checked: a field of another type does not compile")

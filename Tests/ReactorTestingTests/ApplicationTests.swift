@@ -61,6 +61,33 @@ struct ApplicationTests {
         #expect(simulation.counts.applied > 30)
     }
 
+    /// Simulates clients who open two orders in one transaction, which the workshop counts.
+    private func pairs(seed: UInt64, atMost ordersMax: Int) -> [String] {
+        let simulation = Simulation(seed: seed, clients: 3, report: log.report) { Workshop() }
+        simulation.restartsMax = 0
+        simulation.traffic(ofBatches: "pairs", percent: 50) { random, _, batch in
+            batch.send(Workshop.Action.open, to: "/")
+            batch.send(Workshop.Action.open, to: ReactorPath(Workshop.self))
+            if random.chance(40) { batch.send(Workshop.Action.expire(0), to: "/") }
+        }
+        simulation.demand(sentAtLeast: 20, appliedAtLeast: 5, to: "pairs")
+        simulation.invariant(ofTree: "orders come in pairs") { tree in
+            guard let last = tree.state(of: Workshop.self)?.last else { return false }
+            return last % 2 == 0 && last <= ordersMax
+        }
+        return simulation.run(steps: 60) { _ in nil }
+    }
+
+    @Test("the actions of a batch are applied together, or none is, and the batches are counted")
+    func batches() throws {
+        for seed in 0..<4 as Range<UInt64> { #expect(pairs(seed: seed, atMost: .max) == []) }
+        #expect(log.texts == [])
+        #expect(pairs(seed: 0, atMost: 4) != [])
+        let text = try #require(log.texts.first)
+        #expect(
+            text.contains("sends one transaction of open to /, open to /: applied as"), "\(text)")
+    }
+
     @Test("a wrong rule between a parent and its children is found, and its report is short")
     func wrongRule() throws {
         for seed in 0..<3 as Range<UInt64> {
@@ -73,7 +100,7 @@ struct ApplicationTests {
         let text = try #require(log.texts.first)
         // One order is opened, and its timer fires.
         #expect(text.contains("the shortest failing run that was found has 1 of"))
-        #expect(text.contains("sends {\"open\":{}} to /: applied as"))
+        #expect(text.contains("sends open to /: applied as"))
     }
 
     @Test("a claim of a client that has died is found")
@@ -111,23 +138,41 @@ struct ApplicationTests {
         #expect(try #require(log.texts.first).contains("/nowhere names no collection"))
     }
 
-    @Test("the next version continues the history of the first", arguments: [1, 2] as [UInt64])
-    func upgrade(seed: UInt64) {
-        let simulation = Simulation(seed: seed, report: log.report) { Workshop() }
+    /// Runs a simulation that upgrades the workshop; returns the next version's states after its
+    /// first and its last transaction.
+    private func upgraded(seed: UInt64) -> [NextVersion.Workshop.State] {
+        let simulation = Simulation(seed: seed, clients: 4, report: log.report) { Workshop() }
         simulation.upgrade { NextVersion.Workshop() }
         simulation.restartsMax = 0
-        var isUpgraded = false
-        simulation.invariant(ofTree: "the orders are the children") { tree in
-            guard let state = tree.state(of: NextVersion.Workshop.self) else { return true }
-            isUpgraded = true
-            return state.numbers.count
-                == tree.children(of: Order.self, at: "/orders").count
-        }
         simulation.traffic(toChildrenOf: "/orders", of: Order.self, percent: 50) { _, _, _ in
             .work(limit: 50)
         }
-        #expect(simulation.run(steps: 80) { _ in .open } == [])
-        #expect(isUpgraded && log.texts == [])
+        var states: [NextVersion.Workshop.State] = []
+        simulation.invariant(ofTree: "the orders are the children, in both versions") { tree in
+            let before = tree.state(of: Workshop.self)
+            let after = tree.state(of: NextVersion.Workshop.self)
+            if let after { states = [states.first ?? after, after] }
+            let keys = tree.children(of: Order.self, at: "/orders").compactMap { Int($0.key.text) }
+            return (before?.numbers ?? after?.open)?.sorted() == keys.sorted()
+        }
+        _ = simulation.run(steps: 80) { _ in .open }
+        return states
+    }
+
+    @Test("the next version continues the history: a renamed field, case and plan, and a new field")
+    func upgrade() {
+        var crossing = 0
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let states = upgraded(seed: seed)
+            #expect(states.count == 2 && states.allSatisfy { $0.discount == 10 }, "seed \(seed)")
+            let first = NextVersion.Workshop.firstNumber
+            crossing += states.first?.open.count { $0 < first } ?? 0
+            // The plans of the first version have cancelled its orders, and only those.
+            #expect(states.last?.open.isEmpty == false, "seed \(seed)")
+            #expect(states.last?.open.allSatisfy { $0 >= first } == true, "seed \(seed)")
+        }
+        #expect(crossing >= 10, "orders of the first version are open in the next one")
+        #expect(log.texts == [])
     }
 
     @Test("a version that cannot read the history is found")

@@ -148,6 +148,18 @@ struct RunningDaemonTests {
         client.close()
     }
 
+    @Test("the counters of a running daemon include the sagas that do not start again")
+    func givenUp() async throws {
+        let daemon = try LiveDaemon(Hopeless())
+        let client = try await Client.connect(to: daemon.path)
+        let mirror = try await client.mirror(Hopeless.self, at: "/")
+        for await state in mirror.states() where state.failures == 3 { break }
+        // The daemon counts after the transaction of the failure.
+        while try await client.stats()["sagasGivenUp"] != 1 { await Task.yield() }
+        #expect(try await client.stats()["sagaRestarts"] == 2)
+        client.close()
+    }
+
     @Test("a saga started in whenOpen receives clients' actions, and clients see its puts")
     func saga() async throws {
         let running = try await Running { counter in
@@ -189,4 +201,25 @@ struct Restarting {
     func reduce(state: inout State, mutation: Action) { state.runs += 1 }
 
     struct BrokenRun: Error {}
+}
+
+/// A reactor with a saga that fails until it gives up.
+@Reactor
+struct Hopeless {
+    enum Action: Equatable { case failed }
+    struct State: Equatable { var failures = 0 }
+
+    var sagas: [Saga<Self>] {
+        [
+            // On a busy machine, minutes may pass between two runs.
+            Saga(
+                "hopeless",
+                restart: .backoff(first: .zero, giveUpAfter: 3, within: .seconds(86_400))
+            ) { _ in throw Restarting.BrokenRun() }
+        ]
+    }
+
+    func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Action> { [.failed] }
+
+    func reduce(state: inout State, mutation: Action) { state.failures += 1 }
 }

@@ -4,7 +4,8 @@ import Testing
 @testable import ReactorTesting
 
 struct SimulatedLinkTests {
-    private let link = SimulatedLink(ConnectionID(7))
+    private let link = SimulatedLink(
+        ConnectionID(7), SimulatedChance(seed: 1, isCalm: true))
 
     @Test("a write is complete once all of its bytes are in the buffer")
     func write() {

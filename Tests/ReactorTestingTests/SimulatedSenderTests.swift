@@ -165,6 +165,6 @@ struct SimulatedSenderTests {
         simulation.run(steps: 300) { _ in .add }
         let text = try #require(log.texts.first)
         #expect(text.contains("\"a job is owned exactly while a worker has it\" does not hold"))
-        #expect(text.contains("{\"finish\":{}}"))
+        #expect(text.contains(" sends finish to /jobs/"))
     }
 }

@@ -154,7 +154,7 @@ struct TestDaemonTests {
         let daemon = TestDaemon(Workshop())
         _ = try daemon.connect().dispatch(Workshop.Action.open)
         try daemon.upgrade(to: NextVersion.Workshop())
-        #expect(daemon.state(of: NextVersion.Workshop.self)?.numbers == [1])
+        #expect(daemon.state(of: NextVersion.Workshop.self)?.open == [1])
         let error = #expect(throws: UnreadableHistory.self) { try daemon.upgrade(to: Counter()) }
         #expect(error?.description.contains("Workshop") ?? false)
     }

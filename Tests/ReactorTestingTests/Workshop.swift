@@ -112,28 +112,68 @@ struct Order {
 
 /// The next version of the ``Workshop``: the daemon reads the history of the first one.
 enum NextVersion {
-    /// A workshop under the same name whose orders do not expire.
+    /// A workshop under the same name: what was called `expire` is a cancellation, the open orders
+    /// have another name, and there is a discount. Its new orders are not planned to end, and have
+    /// numbers from 1,000.
     @Reactor
     struct Workshop {
+        static let firstNumber = 1_000
+
         @Children var orders = { (_: WireKey) in Order() }
 
         typealias Reply = Int
-        typealias Action = ReactorTestingTests.Workshop.Action
-        typealias Mutation = ReactorTestingTests.Workshop.Mutation
-        typealias State = ReactorTestingTests.Workshop.State
 
-        var initialState: State { State() }
+        enum Action: Equatable, Sendable {
+            case open
+            @WireAlias("expire") case cancel(Int)
+            case awaitNext
+            case sit
+        }
+
+        enum Mutation: Equatable, Sendable {
+            @WireAlias("opened") case accepted(Int)
+            @WireAlias("expired") case cancelled(Int)
+            case waiting(ReplyTicket)
+            case sat(UInt64)
+            case rose(UInt64)
+            case worked
+        }
+
+        struct State: Equatable, Sendable {
+            var last = 0
+            @WireAlias("numbers") var open: [Int] = []
+            var tickets: [ReplyTicket] = []
+            var desks: [UInt64] = []
+            var steps = 0
+            var discount = 10
+        }
 
         func mutate(
             action: Action, state: State, context: ReactorContext<Self>
         ) throws(Rejection) -> Mutations<Mutation> {
-            guard action == .open else { throw Rejection("closed", "only orders are taken") }
-            let number = state.last + 1
-            return Mutations(.opened(number)).creating($orders, WireKey("\(number)"))
+            switch action {
+            case .open:
+                let number = max(state.last + 1, Self.firstNumber)
+                return Mutations(.accepted(number)).creating($orders, WireKey("\(number)"))
+            case .cancel(let number):
+                guard state.open.contains(number) else { throw Rejection("gone", "no order") }
+                return Mutations(.cancelled(number)).removing($orders, WireKey("\(number)"))
+            case .awaitNext, .sit: throw Rejection("closed", "only orders are taken")
+            }
         }
 
         func reduce(state: inout State, mutation: Mutation) {
-            ReactorTestingTests.Workshop().reduce(state: &state, mutation: mutation)
+            switch mutation {
+            case .accepted(let number):
+                state.last = number
+                state.open.append(number)
+                state.tickets = []
+            case .cancelled(let number): state.open.removeAll { $0 == number }
+            case .waiting(let ticket): state.tickets.append(ticket)
+            case .sat(let connection): state.desks.append(connection)
+            case .rose(let connection): state.desks.removeAll { $0 == connection }
+            case .worked: state.steps += 1
+            }
         }
     }
 }

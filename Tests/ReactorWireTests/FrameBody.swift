@@ -205,6 +205,7 @@ extension FrameBody {
         FrameBody("ask-slow-log", Question.slowLog(after: 2)),
         FrameBody("ask-activity", Question.activity),
         FrameBody("ask-reload", Question.reload(isDryRun: true)),
+        FrameBody("ask-restart", Question.restart(pauseMax: 5_000)),
         FrameBody("ask-types", Question.types(path: "/visits")),
         FrameBody(
             "answer-get",
@@ -239,6 +240,9 @@ extension FrameBody {
         FrameBody(
             "answer-reload",
             ReloadReport(applied: ["log.level"], needsRestart: ["socket"], problems: [])),
+        FrameBody(
+            "answer-restart",
+            RestartReport(pid: 4_243, daemon: "reactord 0.2.0", connections: 3, closed: 1)),
         FrameBody(
             "answer-slow-log",
             [

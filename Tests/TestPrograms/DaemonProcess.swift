@@ -17,14 +17,17 @@ package final class DaemonProcess: Sendable {
     package let socketPath: String
     private let process: ChildProcess
 
-    /// Starts a daemon, and returns once its socket accepts connections.
+    /// Starts a daemon, and returns once its socket accepts connections. `executable` is the path of
+    /// the program if it is not among the tests' products.
     ///
     /// *Throws*: ``Failure`` if the daemon ends instead, with its exit code and its output.
     package static func start(
         _ program: String = "reactord", config: String? = example, arguments: [String] = [],
-        environment: [String: String] = [:], in directory: TestDirectory = TestDirectory()
+        environment: [String: String] = [:], in directory: TestDirectory = TestDirectory(),
+        at executable: String? = nil
     ) async throws -> DaemonProcess {
-        let daemon = try DaemonProcess(program, config, arguments, environment, in: directory)
+        let daemon = try DaemonProcess(
+            program, config, arguments, environment, in: directory, at: executable)
         try await daemon.accept()
         return daemon
     }
@@ -42,7 +45,8 @@ package final class DaemonProcess: Sendable {
 
     private init(
         _ program: String, _ config: String?, _ arguments: [String],
-        _ environment: [String: String], in directory: TestDirectory, name: String? = nil
+        _ environment: [String: String], in directory: TestDirectory, name: String? = nil,
+        at executable: String? = nil
     ) throws {
         self.directory = directory
         let name = name ?? program
@@ -50,7 +54,7 @@ package final class DaemonProcess: Sendable {
         let socket = arguments.firstIndex(of: "--socket").map { arguments[$0 + 1] }
         socketPath = socket ?? directory.path("s")
         process = try ChildProcess(
-            Built.product(program),
+            executable ?? Built.product(program),
             (configPath.map { ["--config", $0] } ?? [])
                 + (socket == nil ? ["--socket", socketPath] : []) + arguments,
             environment: environment, in: directory, name: name)

@@ -6,6 +6,10 @@ import socket
 import subprocess
 import time
 
+
+class Skipped(Exception):
+    """This machine cannot run the command."""
+
 REACTORS = """\
 reactors:
   visits: { kind: counter }
@@ -20,7 +24,8 @@ reactors:
 class Daemon:
     """One data directory and socket in `home`, and the process that serves them, if it runs."""
 
-    def __init__(self, binary, home, options=None, data=None, wrapper=(), limits=None):
+    def __init__(self, binary, home, options=None, data=None, wrapper=(), limits=None, mode="0600",
+                 extra=""):
         self.binary, self.home, self.wrapper = binary, home, list(wrapper)
         os.makedirs(home, mode=0o700, exist_ok=True)
         self.socket = os.path.join(home, "s")
@@ -28,17 +33,19 @@ class Daemon:
         self.config = os.path.join(home, "config.yaml")
         self.log = os.path.join(home, "log")
         self.options, self.limits = options or {}, limits or {}
+        self.mode, self.extra = mode, extra
         self.process = None
         self.environment = {}
         self.write_config()
 
     def write_config(self):
-        lines = [f"socket: {self.socket}", "data:", f"  directory: {self.data}"]
+        lines = [f'socket: {{ path: {self.socket}, mode: "{self.mode}" }}']
+        lines += ["data:", f"  directory: {self.data}"]
         lines += [f"  {key}: {value}" for key, value in self.options.items()]
         lines += ["limits:"] * bool(self.limits)
         lines += [f"  {key}: {value}" for key, value in self.limits.items()]
         with open(self.config, "w") as file:
-            file.write("\n".join(lines) + "\n" + REACTORS)
+            file.write("\n".join(lines) + "\n" + self.extra + REACTORS)
 
     def start(self, wait=True, wrapper=None, environment=None):
         """Starts a process; waits until it accepts unless `wait` is false; False if it ended."""

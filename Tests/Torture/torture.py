@@ -11,6 +11,8 @@ import sys
 import tempfile
 import traceback
 
+from daemon import Skipped
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -37,6 +39,14 @@ def main():
     calls.add_argument("--durability", default="strict")
     calls.add_argument("--step", type=int, default=1, help="only each so manieth call")
     calls.add_argument("--first", type=int, default=1)
+    restarts = commands.add_parser("restarts", parents=[common], help="hot restarts under load")
+    restarts.add_argument("--count", type=int, default=100)
+    users = commands.add_parser("users", parents=[common], help="one user is hostile")
+    users.add_argument("--seconds", type=int, default=60, help="beside all tricks together")
+    users.add_argument("--quota", help="a quota of the hostile user, such as 'journal: 8MiB/s'")
+    users.add_argument("--prints", action="store_true", help="judge no duration")
+    memory = commands.add_parser("memory", parents=[common], help="a client fills a control group")
+    memory.add_argument("--rounds", type=int, default=3, help="how often it is filled")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     arguments = parser.parse_args()
@@ -66,11 +76,28 @@ def main():
             counts = module.run(
                 daemon, home, plans, arguments.seed, arguments.durability, arguments.step,
                 arguments.first)
+        elif arguments.command == "restarts":
+            import restarts as module
+
+            counts = module.run(daemon, home, arguments.count, arguments.seed)
+        elif arguments.command == "users":
+            import users as module
+
+            counts = module.run(
+                daemon, home, arguments.seconds, arguments.seed, arguments.quota,
+                judges=not arguments.prints)
+        elif arguments.command == "memory":
+            import memory as module
+
+            counts = module.run(daemon, home, arguments.seed, arguments.rounds)
         elif arguments.command == "scenarios":
             import scenarios as module
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(daemon, home, arguments.seed, names)
+    except Skipped as error:
+        print(f"skipped: {arguments.command}: {error}")
+        return 0
     except Exception as error:
         traceback.print_exc()
         print(f"FAILED: {arguments.command} --seed {arguments.seed}: {error}; see {home}")

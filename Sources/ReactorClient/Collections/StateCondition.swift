@@ -155,6 +155,11 @@ public struct StateOrder<State>: Sendable {
     public static func descending(_ field: PartialKeyPath<State>) -> StateOrder
     where State: TrackedState { StateOrder(field, descending: true) }
 
+    /// By the key, in the order of ``KeyRange``.
+    public static func key(isDescending: Bool = false) -> StateOrder {
+        StateOrder([], descending: isDescending)
+    }
+
     /// By the field at a path on the wire; without a path, by the key.
     public static func field(_ path: WireKey..., isDescending: Bool = false) -> StateOrder {
         StateOrder(path, descending: isDescending)

@@ -145,7 +145,14 @@ extension Client {
     }
 
     /// Returns the value of a selection of the children of the collection at `path`.
-    package func get(
+    ///
+    ///     let failed = Selection(
+    ///         filter: .compare(field: ["status"], by: .equal, with: "failed"), first: 10)
+    ///     let runs = try await client.get("/runs", selecting: failed)
+    ///
+    /// With an order, the value has the keys in order beside the children: see
+    /// ``ReactorWire/Selection``.
+    public func get(
         _ path: String, selecting selection: Selection
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
         do throws(ClientError) {
@@ -173,8 +180,12 @@ extension Client {
     /// Follows the value of the slice at `path`.
     public func watch(_ path: String) -> Watch { watch(path, selecting: nil) }
 
-    /// Follows the value of the slice at `path`, or of a selection of its children.
-    package func watch(_ path: String, selecting selection: Selection?) -> Watch {
+    /// Follows the value of the slice at `path`, or of a selection of the children of the collection
+    /// there, such as the ten newest.
+    ///
+    /// The daemon sends a patch for a child that changes, enters the selection or leaves it, and
+    /// nothing for the other children.
+    public func watch(_ path: String, selecting selection: Selection?) -> Watch {
         let id = newWatchID()
         let feed = WatchFeed { [port] in
             _ = port.post { client in
@@ -223,6 +234,12 @@ extension Client {
     /// allows it to its own user and to root.
     package func reload(isDryRun: Bool) async throws(ClientError) -> ReloadReport {
         try await decoded(.reload(isDryRun: isDryRun))
+    }
+
+    /// Makes the daemon hand over to a new process that keeps the connections; clients wait for at
+    /// most `pauseMax` milliseconds. The daemon allows it to its own user and to root.
+    package func restart(pauseMax: UInt64) async throws(ClientError) -> RestartReport {
+        try await decoded(.restart(pauseMax: pauseMax))
     }
 
     /// Returns the daemon's latest operations that took long, after the entry with this number. The

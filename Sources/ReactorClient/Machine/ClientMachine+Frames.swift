@@ -144,6 +144,7 @@ extension ClientMachine {
 
     /// Runs the work that waited for the frames of this call: outcomes, checks, drains.
     func settle() {
+        commitDeferred()
         if inbound.value.isResyncing, !mustHold, link.value.isLive {
             inbound.value.resync(false)
             for sink in following.value.liveSinks { sink.setLive(true) }
@@ -292,20 +293,37 @@ extension ClientMachine {
         _ header: FrameHeader, _ bytes: Span<UInt8>, upTo bodyStart: Int
     ) throws(ClientFault) {
         try inbound.value.reach(header.number)
-        if inbound.value.isResyncing, following.value.isCatchingUp { return }
-        let mark = header.number
-        let own = ownActions
-        let staged = inbound.value.takeStaged()
-        if !staged.isEmpty {
-            try following.value.stage(staged.span, 0..<staged.count, upTo: mark, own)
+        let end = bodyStart - FrameHeader.byteCount
+        if inbound.value.isResyncing, following.value.isCatchingUp {
+            return try inbound.value.deferMark(bytes, at: end)
         }
+        let mark = header.number
+        try applyStaged(inbound.value.takeStaged(), upTo: mark)
         if let start = inbound.value.takeSpanStart() {
-            let end = bodyStart - FrameHeader.byteCount
-            try following.value.stage(bytes, start..<end, upTo: mark, own)
+            try following.value.stage(bytes, start..<end, upTo: mark, ownActions)
         }
         commit(mark)
         if checks.value.hasRequests {
             checks.value.sumAnnounced(at: revision, isResyncing: inbound.value.isResyncing)
+        }
+    }
+
+    private func applyStaged(_ staged: [UInt8], upTo mark: UInt64) throws(ClientFault) {
+        guard !staged.isEmpty else { return }
+        try following.value.stage(staged.span, 0..<staged.count, upTo: mark, ownActions)
+    }
+
+    /// Makes the updates before a kept mark visible, once no slice is catching up any more: the last
+    /// may have ended instead, and the daemon sends no mark for that.
+    private func commitDeferred() {
+        guard inbound.value.isResyncing, !following.value.isCatchingUp,
+            let (mark, staged) = inbound.value.takeDeferred()
+        else { return }
+        do throws(ClientFault) {
+            try applyStaged(staged, upTo: mark)
+            commit(mark)
+        } catch {
+            dropConnection(error)
         }
     }
 
@@ -353,6 +371,7 @@ extension ClientMachine {
             following.value.remove(subscription, because: error)
             carryOutFollowing()
         case .subscribed(let subscription, let isContinued, let subscribed):
+            inbound.value.dropDeferred()
             let isAwaited = try following.value.grant(
                 subscription, header.id, subscribed, isContinued: isContinued,
                 isLagging: inbound.value.isLagging, at: revision, epoch: link.value.epoch)
@@ -389,81 +408,6 @@ extension ClientMachine {
             }
         }
         for (sink, error) in effects.ended { sink.fail(error) }
-    }
-
-    // MARK: Leases
-
-    /// Leases the child at `path`, a key in a collection whose children are leased; the first lease
-    /// makes the child. The client leases it again on each connection, until
-    /// ``release(_:)-(LeaseClaim)`` releases the claim or the daemon refuses the lease.
-    @discardableResult
-    package func lease(
-        _ path: String, definesLifecycle: Bool = true,
-        then completion: @escaping (Result<Void, ClientError>) -> Void
-    ) -> LeaseClaim {
-        let slice = link.value.end == nil ? try? SlicePath(path) : nil
-        let (claim, orders) = leases.value.claim(
-            slice, definesLifecycle: definesLifecycle, then: completion)
-        if let orders {
-            carryOut(orders)
-        } else {
-            let text = "\(path) is no path of a child"
-            completion(.failure(link.value.end ?? .refused(Refusal(.path, text))))
-        }
-        return claim
-    }
-
-    /// Releases a claim, granted or not; does nothing for a claim that has ended.
-    package func release(_ claim: LeaseClaim) { carryOut(leases.value.release(claim)) }
-
-    /// Carries out the orders of ``Leases``, in order.
-    func carryOut(_ orders: [Leases.Order]) {
-        for order in orders {
-            switch order {
-            case .ask(let lease): ask(for: lease)
-            case .giveBack(let lease):
-                submit(to: lease, { .release(key: lease.key) }, then: { _ in })
-            case .call(let completion, let result): completion(result)
-            case .unfollow(let lease, let error):
-                following.value.removeAll(because: error) { lease.covers($0) }
-                carryOutFollowing()
-            case .follow(let lease):
-                guard link.value.isLive else { continue }
-                requests.value.sendOpens(to: &outbox.value.queue.writer) { lease.covers($0) }
-                following.value.subscribeUnnumbered { lease.covers($0) }
-                carryOutFollowing()
-                carryOut(leases.value.renew())
-            }
-        }
-    }
-
-    private func ask(for lease: HeldLease) {
-        let completion = { [unowned self] (result: Result<ActionOutcome, ClientError>) in
-            switch result {
-            case .success(let outcome):
-                carryOut(leases.value.receive(outcome, of: lease, after: link.value.end))
-            case .failure(let error): carryOut(leases.value.end(lease, error))
-            }
-        }
-        submit(to: lease, { lease.request() }, then: completion)
-    }
-
-    /// Sends a lease's action to its collection.
-    private func submit(
-        to lease: HeldLease, _ action: @escaping () -> LeaseAction,
-        then completion: @escaping (Result<ActionOutcome, ClientError>) -> Void
-    ) {
-        hold(lease.collection.description) { [unowned self] result in
-            do throws(ClientError) {
-                let hold = try result.get()
-                try dispatch(action(), to: hold.node) { outcome in
-                    hold.keep()
-                    completion(.success(outcome))
-                }
-            } catch {
-                completion(.failure(error))
-            }
-        }
     }
 
     // MARK: Figures

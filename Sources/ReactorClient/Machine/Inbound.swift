@@ -10,6 +10,9 @@ struct Inbound: ~Copyable {
     private var assembler = FrameAssembler()
     /// Update frames of earlier spans whose mark has not arrived.
     private var staged: [UInt8] = []
+    /// The last mark that arrived while slices were catching up, and how many of the staged bytes
+    /// are before it.
+    private var deferred: (mark: UInt64, byteCount: Int)?
     /// Start of the first such frame in the span that is being read.
     private var spanStart: Int?
     /// The last mark of this connection.
@@ -93,10 +96,32 @@ extension Inbound {
         isLagging = false
     }
 
+    /// Keeps the last mark, and the updates before it, until slices have caught up. `end` is the
+    /// start of the mark's frame.
+    mutating func deferMark(_ bytes: Span<UInt8>, at end: Int) throws(ClientFault) {
+        try endSpan(bytes, at: end)
+        deferred = (mark, staged.count)
+    }
+
+    /// Moves out a kept mark with the updates before it, unless updates after it wait for another
+    /// mark.
+    mutating func takeDeferred() -> (mark: UInt64, staged: [UInt8])? {
+        guard let deferred, deferred.byteCount == staged.count, spanStart == nil else { return nil }
+        return (deferred.mark, takeStaged())
+    }
+
+    /// Forgets a kept mark: a slice was granted, and its updates and a later mark follow.
+    mutating func dropDeferred() { deferred = nil }
+
     /// Moves out the updates of earlier spans.
     mutating func takeStaged() -> [UInt8] {
-        defer { staged = [] }
+        defer { dropStaged() }
         return staged
+    }
+
+    private mutating func dropStaged() {
+        staged = []
+        deferred = nil
     }
 
     /// Start of the first update in the span that is being read, if there is one; resets it.
@@ -107,7 +132,7 @@ extension Inbound {
 
     /// Handles a lag: the daemon dropped updates.
     mutating func lag() {
-        staged = []
+        dropStaged()
         spanStart = nil
         isLagging = true
         isResyncing = true
@@ -124,7 +149,7 @@ extension Inbound {
     mutating func disconnect() {
         defer { invariants() }
         assembler.removeAll()
-        staged = []
+        dropStaged()
         spanStart = nil
         isLagging = false
     }
@@ -148,6 +173,9 @@ extension Inbound {
     private func invariants() {
         assert(spanStart == nil, "a span has ended, and updates in it are not copied")
         assert(staged.count <= stagedBytesMax, "\(staged.count) bytes of updates are kept")
+        assert(
+            deferred.map { $0.byteCount <= staged.count } ?? true,
+            "a kept mark follows updates that are gone")
     }
 }
 

@@ -188,3 +188,79 @@ extension ClientMachine {
         }
     }
 }
+
+// MARK: - Leases
+extension ClientMachine {
+    /// Leases the child at `path`, a key in a collection whose children are leased; the first lease
+    /// makes the child. The client leases it again on each connection, until
+    /// ``release(_:)-(LeaseClaim)`` releases the claim or the daemon refuses the lease.
+    @discardableResult
+    package func lease(
+        _ path: String, definesLifecycle: Bool = true,
+        then completion: @escaping (Result<Void, ClientError>) -> Void
+    ) -> LeaseClaim {
+        let slice = link.value.end == nil ? try? SlicePath(path) : nil
+        let (claim, orders) = leases.value.claim(
+            slice, definesLifecycle: definesLifecycle, then: completion)
+        if let orders {
+            carryOut(orders)
+        } else {
+            let text = "\(path) is no path of a child"
+            completion(.failure(link.value.end ?? .refused(Refusal(.path, text))))
+        }
+        return claim
+    }
+
+    /// Releases a claim, granted or not; does nothing for a claim that has ended.
+    package func release(_ claim: LeaseClaim) { carryOut(leases.value.release(claim)) }
+
+    /// Carries out the orders of ``Leases``, in order.
+    func carryOut(_ orders: [Leases.Order]) {
+        for order in orders {
+            switch order {
+            case .ask(let lease): ask(for: lease)
+            case .giveBack(let lease):
+                submit(to: lease, { .release(key: lease.key) }, then: { _ in })
+            case .call(let completion, let result): completion(result)
+            case .unfollow(let lease, let error):
+                following.value.removeAll(because: error) { lease.covers($0) }
+                carryOutFollowing()
+            case .follow(let lease):
+                guard link.value.isLive else { continue }
+                requests.value.sendOpens(to: &outbox.value.queue.writer) { lease.covers($0) }
+                following.value.subscribeUnnumbered { lease.covers($0) }
+                carryOutFollowing()
+                carryOut(leases.value.renew())
+            }
+        }
+    }
+
+    private func ask(for lease: HeldLease) {
+        let completion = { [unowned self] (result: Result<ActionOutcome, ClientError>) in
+            switch result {
+            case .success(let outcome):
+                carryOut(leases.value.receive(outcome, of: lease, after: link.value.end))
+            case .failure(let error): carryOut(leases.value.end(lease, error))
+            }
+        }
+        submit(to: lease, { lease.request() }, then: completion)
+    }
+
+    /// Sends a lease's action to its collection.
+    private func submit(
+        to lease: HeldLease, _ action: @escaping () -> LeaseAction,
+        then completion: @escaping (Result<ActionOutcome, ClientError>) -> Void
+    ) {
+        hold(lease.collection.description) { [unowned self] result in
+            do throws(ClientError) {
+                let hold = try result.get()
+                try dispatch(action(), to: hold.node) { outcome in
+                    hold.keep()
+                    completion(.success(outcome))
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+}

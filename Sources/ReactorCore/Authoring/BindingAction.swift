@@ -40,6 +40,8 @@ public struct BindableField<Root: Sendable>: Sendable {
     let path: any PartialKeyPath<Root> & Sendable
     let schema: @Sendable () -> WireSchema
     let read: @Sendable (WireEmbedded) throws(WireError) -> (inout Root) -> Void
+    /// The same value in the form of the encoder, without former names.
+    let encodeAgain: @Sendable (WireEmbedded) throws(WireError) -> WireEmbedded
 
     init<Value: WireCodable & Sendable>(
         _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable
@@ -50,6 +52,9 @@ public struct BindableField<Root: Sendable>: Sendable {
         read = { bytes throws(WireError) in
             let value = try bytes.decode(as: Value.self)
             return { $0[keyPath: path] = value }
+        }
+        encodeAgain = { bytes throws(WireError) in
+            WireEmbedded(try bytes.decode(as: Value.self))
         }
     }
 }
@@ -119,14 +124,15 @@ extension BindingAction: WireCodable {
         }
         try cursor.expectPayload(of: choice)
         let start = cursor.offset
-        let value = try WireEmbedded.decode(bytes, &cursor)
+        let sent = try WireEmbedded.decode(bytes, &cursor)
+        let value: WireEmbedded
         do throws(WireError) {
-            _ = try field.read(value)
+            value = try field.encodeAgain(sent)
         } catch {
             throw WireError(error.condition, at: start &+ error.offset, path: [name] + error.path)
         }
         try cursor.close(choice, in: bytes)
-        return BindingAction(name, value.normalized)
+        return BindingAction(name, value)
     }
 
     public static var wireSchema: WireSchema {

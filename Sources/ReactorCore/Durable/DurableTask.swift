@@ -15,7 +15,22 @@ public struct DurableTask: Equatable, Sendable {
     /// one that lost its end.
     public let id: UInt64
     /// The data that the reactor passed with the promise.
-    public let payload: WireEmbedded
+    public let payload: KeptPayload
+}
+
+/// The stored data of a ``DurableTask``.
+public struct KeptPayload: Equatable, Sendable {
+    private let stored: WireEmbedded
+
+    init(_ stored: WireEmbedded) { self.stored = stored }
+
+    /// Reads the data as `type`, as strictly as a stored state: an unknown field, or a missing one
+    /// without a declared default, is an error.
+    public func decode<Value: WireCodable>(
+        as type: Value.Type = Value.self
+    ) throws(WireError) -> Value {
+        try Value(keptBytes: stored.bytes.span)
+    }
 }
 
 /// The reactor does not know how to perform a durable task.

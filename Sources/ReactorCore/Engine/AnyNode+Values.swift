@@ -1,3 +1,5 @@
+import ReactorBytes
+
 // MARK: - The composed value
 extension AnyNode {
     /// Appends the state with all children composed into it: the value of `get` and of value
@@ -166,5 +168,30 @@ extension AnyNode {
             write(&writer)
             return .found
         }
+    }
+}
+
+// MARK: - The size of the state
+extension AnyNode {
+    /// Bytes of the node's own state, encoded, at the last ``measureState()``; 0 before the first.
+    package final var stateByteCount: Int { marks.value.stateByteCount }
+
+    /// Measures the node's own state. Returns by how many bytes it grew since the last call. A
+    /// derived value has no state of its own, and a removed node has none any more.
+    ///
+    /// *Cost*: encodes the state.
+    @discardableResult
+    package final func measureState() -> Int {
+        guard !isGone, !isDerived else { return setStateByteCount(0) }
+        var writer = WireWriter()
+        encodeState(into: &writer)
+        return setStateByteCount(writer.count)
+    }
+
+    /// Records the size of the node's own state; returns by how much it is larger than before.
+    @discardableResult
+    final func setStateByteCount(_ byteCount: Int) -> Int {
+        defer { marks.value.stateByteCount = byteCount }
+        return byteCount - marks.value.stateByteCount
     }
 }

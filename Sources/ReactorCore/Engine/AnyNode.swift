@@ -359,6 +359,7 @@ struct NodeMarks {
     var isSource = false
     /// Whether the node's composed value contains a derived value.
     var showsDerived = false
+    var stateByteCount = 0
 
     init(takesLongWay: Bool) { self.takesLongWay = takesLongWay }
 }

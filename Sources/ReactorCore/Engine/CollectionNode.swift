@@ -2,7 +2,7 @@
 final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
     let make: (Key) -> R
     /// Whether two keys of different bytes may be equal.
-    private let hasTwins = !(Key.self is any KeyedKey.Type)
+    private let hasTwins = !((Key.self as? any KeyedKey.Type)?.equalsByText ?? false)
     /// Which connection holds which child; `nil` where the parent creates and removes the children.
     private(set) var leases: LeaseBook?
 

@@ -371,7 +371,35 @@ extension ChildHandle {
     }
 }
 
+/// A derived value of a reactor below: see ``Descendant``.
+public struct DescendantValue<Value: WireCodable & Equatable & Sendable> {
+    /// Finds the value below the node of the reactor that names it.
+    let find: (AnyNode) throws(MissingNode) -> DerivedNode<Value>
+}
+
+extension Descendant {
+    /// A derived value of this reactor.
+    public subscript<Value>(
+        dynamicMember derived: KeyPath<R, DerivedHandle<Value>>
+    ) -> DescendantValue<Value> {
+        DescendantValue { [find] origin throws(MissingNode) in
+            let parent = try find(origin)
+            return parent.reactor[keyPath: derived].node(below: parent)
+        }
+    }
+}
+
 extension ReactorContext {
+    /// A derived value of a reactor below this one, with all changes of the transaction so far;
+    /// `nil` if a key on the way has no child.
+    ///
+    ///     let runs = context.value(of: $projects[name].$stats)
+    public func value<Value>(of derived: DescendantValue<Value>) -> Value? {
+        turn.askDaemon()
+        turn.refreshDerived()
+        return (try? derived.find(node))?.value
+    }
+
     /// A derived value, with all changes of the transaction so far.
     public func value<Value>(of derived: DerivedHandle<Value>) -> Value {
         turn.askDaemon()

@@ -24,6 +24,8 @@ final class EffectRunner {
     private(set) var sagaCounts = SagaCounts()
     /// Maximum effects at a time, including cancelled ones that have not ended.
     private(set) var countMax = CoreLimits.effectsMax
+    /// Maximum effects that wait for others to end, besides those of children's starts.
+    private var waitingMax = CoreLimits.effectsWaitingMax
     /// Whether durable effects wait for capacity as well.
     private var areTasksWaiting = false
     let environment: TreeEnvironment
@@ -36,9 +38,10 @@ final class EffectRunner {
         self.environment = environment
     }
 
-    /// Starts no more effects than `countMax` at a time.
-    func limit(to countMax: Int) {
+    /// Starts no more effects than `countMax` at a time, and lets `waitingMax` wait.
+    func limit(to countMax: Int, waitingMax: Int = CoreLimits.effectsWaitingMax) {
         self.countMax = countMax
+        self.waitingMax = waitingMax
         weighRoom()
     }
 
@@ -64,7 +67,7 @@ final class EffectRunner {
         if turn.isReacting, turn.undo.isRecording, !hasRoom(for: 1) {
             return turn.undo.refuse(busy(node))
         }
-        guard mayWait(effectOf: node) else { return }
+        guard turn.isStarting || mayWait(effectOf: node) else { return }
         let id = newID(of: node)
         if let cancelID = effect.cancelID {
             turn.cancel(.named(cancelID), of: node.number, upTo: id.number - 1)
@@ -174,36 +177,29 @@ final class EffectRunner {
         assert(invariants())
     }
 
-    /// Runs `job` on the tree's isolation after `pause`, unless `node` is gone by then; each action
-    /// that it dispatches is a separate transaction. Returns `nil` at the limit of waiting jobs.
+    /// Runs `job` on the tree's isolation after `pause`, or later, when there is capacity, unless
+    /// `node` is gone by then; each action that it dispatches is a separate transaction. It cannot
+    /// be refused. `isSource` says whether observers of effects leave it out.
     func schedule<R: Reactor>(
-        _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
-    ) -> EffectID? {
-        guard let id = admit(node) else { return nil }
-        list(RunningEffect(origin: origin, sequence: 0), as: id)
-        launchTimer(job, by: pause, as: id, for: node)
+        _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin,
+        isSource: Bool = false
+    ) -> EffectID {
+        let id = newID(of: node)
+        list(RunningEffect(origin: origin, sequence: 0, isSource: isSource), as: id)
+        let due = environment.clock.now + pause
+        start(id) { [self] in
+            if running[id] != nil { launchTimer(job, due: due, as: id, for: node) }
+        }
         return id
     }
 
-    /// Runs `job` after `pause`, once there is room, unless `node` is gone by then. It cannot be
-    /// refused.
-    func postpone<R: Reactor>(
-        _ job: @escaping () -> Void, by pause: Duration, for node: Node<R>
-    ) {
-        let id = newID(of: node)
-        list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
-        start(id) { [self] in
-            if running[id] != nil { launchTimer(job, by: pause, as: id, for: node) }
-        }
-    }
-
     private func launchTimer<R: Reactor>(
-        _ job: @escaping () -> Void, by pause: Duration, as id: EffectID, for node: Node<R>
+        _ job: @escaping () -> Void, due: Duration, as id: EffectID, for node: Node<R>
     ) {
         jobs[id] = job
         let (clock, post) = (environment.clock, environment.post)
         launch(id, on: node, raising: Flag()) {
-            try await clock.sleep(for: pause)
+            try await clock.sleep(for: max(due - clock.now, .zero))
             post { tree in tree.effects.finishJob(id) }
         }
     }
@@ -377,12 +373,24 @@ extension EffectRunner {
                 + "ended, effectsMax is \(countMax): try again later")
     }
 
+    /// Refuses the creation of a child by `node` while the maximum of effects waits: those of the
+    /// child's start are never dropped.
+    func checkWaitingRoom(of node: AnyNode) throws(Rejection) {
+        guard !hasWaitingRoom else { return }
+        throw Rejection(
+            .busy,
+            "\(node.path): effectsWaitingMax \(waitingMax) effects wait for others to end, and a "
+                + "child's start may need more: try again later")
+    }
+
+    private var hasWaitingRoom: Bool { running.count < countMax + waitingMax }
+
     /// Whether an effect that cannot be refused may wait; otherwise logs that it is dropped.
     private func mayWait(effectOf node: AnyNode) -> Bool {
-        if running.count < countMax + CoreLimits.effectsWaitingMax { return true }
+        if hasWaitingRoom { return true }
         turn.complain(
-            "\(node.path): an effect is dropped, effectsWaitingMax \(CoreLimits.effectsWaitingMax) "
-                + "wait for others to end")
+            "\(node.path): an effect is dropped, effectsWaitingMax \(waitingMax) wait for others "
+                + "to end")
         return false
     }
 

@@ -7,6 +7,14 @@ enum ElsewhereChange {
     case remove(in: ChildSlot, WireKey)
     case restart(in: ChildSlot, WireKey)
     case send(any AnySentAction)
+
+    /// Whether the change may create a child.
+    var isCreation: Bool {
+        switch self {
+        case .create, .ensure: true
+        case .mutation, .keyedMutation, .remove, .restart, .send: false
+        }
+    }
 }
 
 /// A mutation without its reactor's type.
@@ -32,6 +40,11 @@ struct ErasedMutation<Target: Reactor>: AnyMutation {
 
 /// An action for a node below, without its reactor's type.
 protocol AnySentAction {
+    var encoded: WireEmbedded { get }
+
+    /// The path of the target; where a node is missing, the path of the first missing one.
+    func path(below node: AnyNode) -> SlicePath
+
     /// Has the target decide the action, in a transaction that can be rolled back.
     func carryOut(below node: AnyNode, _ turn: Turn) throws(Rejection)
 }
@@ -39,6 +52,16 @@ protocol AnySentAction {
 struct SentAction<Target: Reactor>: AnySentAction {
     let action: Target.Action
     let target: Descendant<Target>
+
+    var encoded: WireEmbedded { WireEmbedded(action) }
+
+    func path(below node: AnyNode) -> SlicePath {
+        do throws(MissingNode) {
+            return try target.find(node).path
+        } catch {
+            return error.path
+        }
+    }
 
     func carryOut(below node: AnyNode, _ turn: Turn) throws(Rejection) {
         let target = try find(from: node)
@@ -66,7 +89,9 @@ struct SentAction<Target: Reactor>: AnySentAction {
 
 extension Rejection {
     static func noChild(_ key: WireKey, in collection: SlicePath) -> Rejection {
-        Rejection(.notFound, "\(collection): there is no child \"\(key)\"")
+        Rejection(
+            .notFound,
+            "\(collection): there is no child \"\(key)\": its parent has to create it first")
     }
 
     /// The same rejection, with a message that begins with `path` or a path below it.
@@ -91,6 +116,13 @@ struct ElsewhereWork {
 
     private func noChild(_ key: WireKey, in slot: ChildSlot) -> Rejection {
         .noChild(key, in: node.path.appending(slot.name))
+    }
+
+    private func exists(_ key: WireKey, in slot: ChildSlot) -> Rejection {
+        Rejection(
+            .conflict,
+            "\(node.path.appending(slot.name)): there is a child \"\(key)\" already: remove it first, "
+                + "or use `ensuring` where it may stay")
     }
 
     // MARK: Checks
@@ -128,9 +160,7 @@ struct ElsewhereWork {
                 }
             case .create(let slot, let key):
                 guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
-                    throw Rejection(
-                        .conflict,
-                        "\(node.path.appending(slot.name)): there is a child \"\(key)\" already")
+                    throw exists(key, in: slot)
                 }
                 decided[slot.name, default: [:]][key] = true
             case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
@@ -141,7 +171,8 @@ struct ElsewhereWork {
 
     // MARK: Execution
 
-    /// Executes a change. What cannot be executed is left out, with a line in the log.
+    /// Executes a change of a decision that cannot be refused. What cannot be executed is left out,
+    /// and the reactor may decide what follows.
     func carryOut(_ change: ElsewhereChange) {
         switch change {
         case .mutation(let slot, let mutation):
@@ -149,15 +180,15 @@ struct ElsewhereWork {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = node.children[slot.name]?.children[key] else {
-                return turn.complain("\(noChild(key, in: slot)): its mutation is dropped")
+                return leaveOut(key, in: slot, noChild(key, in: slot), "its mutation is dropped")
             }
             mutation.apply(to: child, turn)
         case .create(let slot, let key):
             guard let collection = node.children[slot.name] else { return }
-            if collection.children[key] != nil {
-                turn.complain(
-                    "\(collection.path): there is a child \"\(key)\" already, and it stays: use "
-                        + "`ensuring` where that is right")
+            guard collection.children[key] == nil else {
+                return leaveOut(
+                    key, in: slot, exists(key, in: slot),
+                    "it stays")
             }
             turn.create(key, in: collection)
         case .ensure(let slot, let key):
@@ -168,7 +199,7 @@ struct ElsewhereWork {
             turn.remove(key, from: collection)
         case .restart(let slot, let key):
             guard let child = node.children[slot.name]?.children[key] else {
-                return turn.complain("\(noChild(key, in: slot)): it is not restarted")
+                return leaveOut(key, in: slot, noChild(key, in: slot), "it is not restarted")
             }
             child.restart(turn)
         case .send(let action):
@@ -177,9 +208,26 @@ struct ElsewhereWork {
                     try action.carryOut(below: node, turn)
                 }
             } catch {
-                turn.complain("\(node.path): an action that it sent is left out: \(error)")
+                leaveOut(
+                    FollowerRefusal(
+                        path: action.path(below: node), rejection: error, action: action.encoded),
+                    "\(node.path): an action that it sent is left out: \(error)")
             }
         }
+    }
+
+    private func leaveOut(
+        _ key: WireKey, in slot: ChildSlot, _ rejection: Rejection, _ consequence: String
+    ) {
+        let path = node.path.appending(slot.name).appending(key)
+        leaveOut(
+            FollowerRefusal(path: path, rejection: rejection, action: nil),
+            "\(rejection): \(consequence)")
+    }
+
+    private func leaveOut(_ refusal: FollowerRefusal, _ report: String) {
+        turn.transaction.wishes.request(
+            .refusal(refusal, asker: node.number, report: report))
     }
 
     /// Executes the changes of a decision that sends actions, in a transaction that can be rolled

@@ -26,26 +26,46 @@ struct MissingNode: Error {
     }
 }
 
-/// An action that the tree dispatches after the transaction that asked for it.
+/// What a transaction leaves for the transactions directly after it.
+enum FollowerWork {
+    /// Dispatches an action.
+    case action(FollowerRequest)
+    /// Lets the reactor of node `asker` decide what follows from a part of its decision that was
+    /// left out; otherwise `report` goes to the log.
+    case refusal(FollowerRefusal, asker: UInt32, report: String)
+
+    /// The path of the action's target.
+    var path: SlicePath {
+        switch self {
+        case .action(let request): request.path
+        case .refusal(let refusal, _, _): refusal.path
+        }
+    }
+}
+
+/// Work that the tree does after the transaction that asked for it.
 struct Follower {
-    var request: FollowerRequest
+    var work: FollowerWork
     var origin: Origin
     /// Number of steps below the action that started the chain.
     var depth: Int
 }
 
-/// The refusal of a follower, for the reactor that dispatched it.
+/// The refusal of what a reactor has asked of another one: of a follower, or of a part of a decision
+/// that cannot be refused itself, such as a reaction.
 public struct FollowerRefusal: Sendable {
-    /// The path that the follower was for. If no reactor is there, the path of the first node that
-    /// is missing.
+    /// The path of the reactor that was asked. If no reactor is there, the path of the first node
+    /// that is missing.
     public let path: SlicePath
-    /// The reason. An action that its target cannot read is refused as `DECODE`.
+    /// The reason. An action that its target cannot read is refused as `DECODE`; a follower beyond
+    /// ``CoreLimits/followerDepthMax`` or ``CoreLimits/followersMax`` as `LOOP`.
     public let rejection: Rejection
-    let action: WireEmbedded
+    let action: WireEmbedded?
 
-    /// The name of the action's case; `nil` if the action is not an enum.
+    /// The name of the action's case; `nil` if the action is not an enum, and for the creation, the
+    /// mutation or the restart of a child.
     public var actionName: String? {
-        switch try? action.decode(as: WireValue.self) {
+        switch try? action?.decode(as: WireValue.self) {
         case .text(let name): name
         case .map(let cases): cases.count == 1 ? cases.first?.key.text : nil
         default: nil
@@ -67,15 +87,20 @@ final class FollowerQueue {
     func next() -> Follower? {
         assert(invariants())
         guard takenCount < all.count else {
-            drop()
+            empty()
             return nil
         }
         takenCount += 1
         return all[takenCount - 1]
     }
 
-    /// Drops the followers that are left.
-    func drop() {
+    /// Takes the followers that are left.
+    func takeRest() -> [Follower] {
+        defer { empty() }
+        return Array(all[takenCount...])
+    }
+
+    private func empty() {
         all.removeAll(keepingCapacity: true)
         takenCount = 0
         assert(invariants())

@@ -84,8 +84,6 @@ private final class MiddlewareTimer {
     /// Owned by the timer's job, so it is `nil` once the job has run or was dropped.
     private weak var mark: TimerMark?
     private var cancel: (() -> Void)?
-    /// Whether the tree refused a timer for the waiting jobs.
-    private var isRefused = false
 
     /// Adds a job at the end, or in place of the others, and starts a timer if none runs.
     func schedule<R: Reactor>(
@@ -94,7 +92,7 @@ private final class MiddlewareTimer {
     ) {
         if call.life.isOver.isUp { return }
         // Jobs without a timer were cancelled together with their reactor.
-        if replacing || (mark == nil && !isRefused) { jobs.removeAll() }
+        if replacing || mark == nil { jobs.removeAll() }
         jobs.append((call.now() + pause, job))
         arm(call)
     }
@@ -114,7 +112,6 @@ private final class MiddlewareTimer {
             withExtendedLifetime(mark) { self.mark = nil }
             fire(call)
         }
-        isRefused = cancel == nil
     }
 
     private func fire<R: Reactor>(_ call: MiddlewareCall<R>) {

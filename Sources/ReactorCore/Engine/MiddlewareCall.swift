@@ -38,12 +38,11 @@ struct MiddlewareCall<R: Reactor> {
         if !run.isOver { run.tree?.turn.undo.claim(job) }
     }
 
-    /// Runs a job on the tree's isolation after `pause`. Returns the function that cancels it, or
-    /// `nil` if too many jobs wait or the reactor is gone.
+    /// Runs a job on the tree's isolation after `pause`, or later, when the tree's effects have
+    /// room. Returns the function that cancels it, or `nil` if the reactor is gone.
     func later(_ pause: Duration, _ job: @escaping () -> Void) -> (() -> Void)? {
-        guard let tree = run.tree, let node = run.node,
-            let id = tree.effects.schedule(job, after: pause, for: node, origin: run.origin)
-        else { return nil }
+        guard let tree = run.tree, let node = run.node else { return nil }
+        let id = tree.effects.schedule(job, after: pause, for: node, origin: run.origin)
         return { [weak tree] in tree?.effects.cancel(id) }
     }
 

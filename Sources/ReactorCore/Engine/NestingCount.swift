@@ -53,6 +53,8 @@ struct Nesting {
     var reactions = NestingCount(
         depthMax: CoreLimits.reactionDepthMax, countMax: CoreLimits.reactionsMax)
     var sends = NestingCount(depthMax: CoreLimits.sendDepthMax, countMax: CoreLimits.sendsMax)
+    /// Whether a reactor decides its start.
+    var isStarting = false
 
     /// Restores the counts of `earlier`.
     mutating func restore(_ earlier: Nesting) {

@@ -93,7 +93,7 @@ extension Node {
         for saga in reactor.sagas { saga.begin(self, turn.tree) }
         let mutations = reactor.start(state: state)
         guard mutations.count > 0 || mutations.extras != nil else { return false }
-        commit(mutations, turn)
+        turn.starting { commit(mutations, turn) }
         return true
     }
 

@@ -10,6 +10,9 @@ public final class Node<R: Reactor>: AnyNode {
     @usableFromInline private(set) var rules: NodeRules<R>?
     /// Whether the reactor is known to have no ``Reactor/shouldCancel(current:upcoming:)``.
     private var neverCancels = false
+    let internalActions = InternalActions(of: R.Action.self)
+    /// Whether a payload may have a case that only the daemon sends.
+    @usableFromInline let checksPayloads: Bool
     /// The state after the last mutation.
     @usableFromInline package var state: R.State {
         @inlinable _read { yield cell.value }
@@ -17,6 +20,7 @@ public final class Node<R: Reactor>: AnyNode {
 
     init(_ reactor: R, number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.reactor = reactor
+        checksPayloads = internalActions.areInPayloads
         cell = Cell(reactor.initialState)
         super.init(number: number, path: path, parent: parent)
         installPipeline()
@@ -42,7 +46,7 @@ public final class Node<R: Reactor>: AnyNode {
     override var formerNames: [String] { R.formerNames }
     package override var documentation: String { R.documentation }
     package override var actionSchema: WireSchema {
-        R.Action.wireSchema.withoutCases(R.Action.wireInternalCases)
+        InternalCases.removed(from: R.Action.wireSchema)
     }
     package override var mutationSchema: WireSchema { R.Mutation.wireSchema }
     package override var stateSchema: WireSchema { R.State.wireSchema }
@@ -305,8 +309,10 @@ extension Reactor {
             throw .decode(error)
         }
         do throws(Rejection) {
-            // Constant for actions without such cases.
-            if action.isWireInternal { try node.checkInternal(action, turn) }
+            // The first condition is constant for actions without such cases.
+            if action.isWireInternal || node.checksPayloads {
+                try node.checkInternal(action, turn)
+            }
             try _carryOut(action, node, turn)
         } catch {
             throw .rejected(error)
@@ -354,12 +360,12 @@ extension Reactor {
 }
 
 extension Node {
-    /// Refuses an action that only the daemon sends, if a client has sent it.
+    /// Refuses an action with a case that only the daemon sends, if a client has sent it.
     @usableFromInline
     func checkInternal(_ action: R.Action, _ turn: Turn) throws(Rejection) {
         // A follower keeps the caller of the action that dispatched it.
         if turn.transaction.isInternal || turn.transaction.caller.isDaemon { return }
-        throw .internalAction(action, at: path)
+        try internalActions.check(action, at: path)
     }
 
     /// Applies a decision, or refuses it before anything has changed.
@@ -372,6 +378,9 @@ extension Node {
         if let extras = mutations.extras {
             if !extras.effects.isEmpty {
                 try turn.tree.effects.checkRoom(for: extras.effects.count, of: self)
+            }
+            if extras.elsewhere.contains(where: \.isCreation) {
+                try turn.tree.effects.checkWaitingRoom(of: self)
             }
             try ElsewhereWork(of: self, turn).checkKeys(extras.elsewhere[...])
             isSending = extras.isSending

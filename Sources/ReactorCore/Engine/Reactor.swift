@@ -135,6 +135,9 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// Decides what follows from the refusal of an action that this reactor dispatched, in a
     /// separate transaction with the follower's caller and cause. If it requests nothing, the
     /// refusal goes to the log.
+    ///
+    /// Called as well for what was left out of a decision that cannot be refused, such as a
+    /// reaction: a sent action that was refused, and a change of a child with a wrong key.
     func followerRejected(
         _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation>

@@ -201,23 +201,24 @@ public struct ReactorContext<R: Reactor> {
     // MARK: Ownership
 
     /// Ties `key` to the caller's connection: the end of that calls ``Reactor/connectionEnded``.
-    public func own(_ key: WireKey) {
+    public func own(_ key: some ChildKey) {
         turn.askDaemon()
         own(key, connection: turn.transaction.caller.connection)
     }
 
     /// Unties `key` from the connection numbered `connection`.
-    public func disown(_ key: WireKey, connection: UInt64) {
+    public func disown(_ key: some ChildKey, connection: UInt64) {
         turn.transaction.wishes.request(
-            .ownership(.disown(node: node.number, key: key, connection: connection)))
+            .ownership(.disown(node: node.number, key: key.pathKey, connection: connection)))
     }
 
     /// Ties `key` to another connection, such as the next in line.
-    public func own(_ key: WireKey, connection: UInt64) {
+    public func own(_ key: some ChildKey, connection: UInt64) {
         turn.transaction.wishes.request(
             .ownership(
                 .own(
-                    node: node.number, key: key, connection: connection, definesLifecycle: nil)))
+                    node: node.number, key: key.pathKey, connection: connection,
+                    definesLifecycle: nil)))
     }
 
     /// Checks that the caller may release what another connection owns here, before ``disown``:

@@ -104,7 +104,7 @@ final class TaskRunner {
             wait(left, for: fact, isLate: isLate && left == 0)
         case .effect(_, let name, let id, let payload):
             guard effects.hasRoomToStart else { return postpone(fact) }
-            node.perform(DurableTask(name: name, id: id, payload: payload), turn)
+            node.perform(DurableTask(name: name, id: id, payload: KeptPayload(payload)), turn)
         case .done: break
         }
     }

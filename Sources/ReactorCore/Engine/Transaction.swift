@@ -28,15 +28,16 @@ struct Transaction {
     // MARK: Cause
 
     /// Sets the cause of what the tree applies next.
-    mutating func begin(by caller: Caller, _ origin: Origin) {
+    mutating func begin(by caller: consuming Caller, _ origin: Origin) {
         self.caller = caller
         self.origin = origin
         assert(invariants())
     }
 
     /// Sets the client's action that the tree dispatches next.
-    mutating func begin(by caller: Caller, ordinal: UInt64) {
-        begin(by: caller, Origin(client: caller.client, ordinal: ordinal))
+    mutating func begin(by caller: consuming Caller, ordinal: UInt64) {
+        let origin = Origin(client: caller.client, ordinal: ordinal)
+        begin(by: caller, origin)
     }
 
     /// Sets the number of the next action of the same caller.

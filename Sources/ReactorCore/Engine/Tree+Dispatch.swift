@@ -26,7 +26,7 @@ extension DispatchResult {
 
 extension Tree {
     /// Sets the caller of the actions that ``step(_:_:ordinal:)`` dispatches next.
-    package func begin(by caller: Caller) {
+    package func begin(by caller: consuming Caller) {
         turn.transaction.begin(by: caller, ordinal: 0)
     }
 
@@ -95,13 +95,11 @@ extension Tree {
     func runFollowers() {
         let followers = turn.followers
         while let follower = followers.next() {
+            let ranCount = followers.takenCount - 1
             guard follower.depth <= CoreLimits.followerDepthMax,
-                followers.takenCount <= CoreLimits.followersMax
-            else {
-                turn.reportLoop(loopText(follower, followers.takenCount), of: follower.origin)
-                return followers.drop()
-            }
-            dispatch(follower)
+                ranCount < CoreLimits.followersMax
+            else { return cut([follower] + followers.takeRest(), ranCount: ranCount) }
+            run(follower)
         }
     }
 
@@ -111,34 +109,43 @@ extension Tree {
     func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
         turn.transaction.begin(by: .daemon, origin)
         let request = FollowerRequest(path: path, action: action)
-        let isBusy = dispatch(Follower(request: request, origin: origin, depth: 0))
+        let isBusy = run(Follower(work: .action(request), origin: origin, depth: 0))
         runFollowers()
         return isBusy
     }
 
-    /// Dispatches a follower. Returns whether it was refused as `BUSY`.
+    /// Does the work of a follower. Returns whether it was refused as `BUSY`.
     @discardableResult
-    private func dispatch(_ follower: Follower) -> Bool {
+    private func run(_ follower: Follower) -> Bool {
         turn.transaction.begin(of: follower.origin)
+        switch follower.work {
+        case .action(let request): return dispatch(request, depth: follower.depth)
+        case .refusal(let refusal, let asker, let report):
+            if !inform(asker, of: refusal, depth: follower.depth) { turn.complain(report) }
+            return false
+        }
+    }
+
+    private func dispatch(_ request: FollowerRequest, depth: Int) -> Bool {
         let node: AnyNode
         do throws(MissingNode) {
-            node = try target(of: follower.request)
+            node = try target(of: request)
         } catch {
-            refuse(follower, at: error.path, error.rejection)
+            refuse(request, at: error.path, error.rejection, depth: depth)
             return false
         }
         var cursor = WireCursor()
         turn.transaction.setInternal(true)
         defer { turn.transaction.setInternal(false) }
         do throws(StepFailure) {
-            try node.step(follower.request.action.bytes.span, &cursor, turn)
+            try node.step(request.action.bytes.span, &cursor, turn)
             _ = turn.transaction.assignSequence()
-            turn.settle(depth: follower.depth + 1)
+            turn.settle(depth: depth + 1)
             return false
         } catch {
             turn.transaction.wishes.clear()
             let rejection = error.rejection
-            refuse(follower, at: node.path, rejection)
+            refuse(request, at: node.path, rejection, depth: depth)
             return rejection.code == FaultCode.busy.rawValue
         }
     }
@@ -149,22 +156,67 @@ extension Tree {
         return found
     }
 
-    /// Lets the reactor that dispatched a refused follower decide what follows, in a transaction of
-    /// its own; else logs the refusal.
-    private func refuse(_ follower: Follower, at path: SlicePath, _ rejection: Rejection) {
-        let refusal = FollowerRefusal(
-            path: path, rejection: rejection, action: follower.request.action)
-        guard let asker = follower.request.asker.flatMap({ node($0) }),
-            asker.followerRejected(refusal, turn)
-        else { return turn.complain("follower to \(path): \(rejection)") }
-        _ = turn.transaction.assignSequence()
-        turn.settle(depth: follower.depth + 1)
+    /// The path of the target; where a node is missing, the path of the first missing one.
+    private func targetPath(of request: FollowerRequest) -> SlicePath {
+        do throws(MissingNode) {
+            return try target(of: request).path
+        } catch {
+            return error.path
+        }
     }
 
-    private func loopText(_ follower: Follower, _ ran: Int) -> String {
+    /// Lets the reactor that dispatched a refused follower decide what follows; otherwise logs the
+    /// refusal.
+    private func refuse(
+        _ request: FollowerRequest, at path: SlicePath, _ rejection: Rejection, depth: Int
+    ) {
+        let refusal = FollowerRefusal(path: path, rejection: rejection, action: request.action)
+        if inform(request.asker, of: refusal, depth: depth) { return }
+        let asker = request.asker.flatMap { node($0) }.map { "\($0.path): its " } ?? ""
+        turn.complain("\(asker)follower to \(path) is refused: \(rejection)")
+    }
+
+    /// Lets the reactor of node `asker` decide what follows from a refusal, as a separate
+    /// transaction. Returns false if it decides nothing.
+    private func inform(_ asker: UInt32?, of refusal: FollowerRefusal, depth: Int) -> Bool {
+        guard let asker = asker.flatMap({ node($0) }), asker.followerRejected(refusal, turn) else {
+            return false
+        }
+        _ = turn.transaction.assignSequence()
+        turn.settle(depth: depth + 1)
+        return true
+    }
+
+    /// Refuses the followers that exceed a limit, so that the chain ends. Their reactors decide what
+    /// follows; what they dispatch then is dropped.
+    private func cut(_ followers: [Follower], ranCount: Int) {
+        guard let first = followers.first else { return }
+        let text = loopText(first, ranCount: ranCount, leftCount: followers.count)
+        turn.reportLoop(text, of: first.origin)
+        var droppedCount = 0
+        for follower in followers {
+            turn.transaction.begin(of: follower.origin)
+            switch follower.work {
+            case .action(let request):
+                let refusal = FollowerRefusal(
+                    path: targetPath(of: request), rejection: Rejection(.loop, text),
+                    action: request.action)
+                _ = inform(request.asker, of: refusal, depth: follower.depth)
+            case .refusal(_, _, let report): turn.complain(report)
+            }
+            droppedCount += turn.followers.takeRest().count
+        }
+        guard droppedCount > 0 else { return }
+        turn.complain(
+            "\(FaultCode.loop): \(droppedCount) followers that were dispatched in reply to this cut "
+                + "are dropped")
+    }
+
+    private func loopText(_ follower: Follower, ranCount: Int, leftCount: Int) -> String {
         "the chain of followers from client \(follower.origin.client) ordinal "
-            + "\(follower.origin.ordinal) is cut at depth \(follower.depth), \(ran) in all, "
-            + "before \(follower.request.path)"
+            + "\(follower.origin.ordinal) is cut at depth \(follower.depth), after \(ranCount) of "
+            + "them, before \(follower.work.path); \(leftCount) are not run; followerDepthMax is "
+            + "\(CoreLimits.followerDepthMax), followersMax is \(CoreLimits.followersMax)"
     }
 
     /// Ends a connection: each reactor of which it owned a key decides its reaction, in a

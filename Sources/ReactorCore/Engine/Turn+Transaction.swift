@@ -9,9 +9,8 @@ extension Turn {
         for task in transaction.wishes.tasks { tree.tasks.record(task) }
         for cancellation in transaction.wishes.cancellations { tree.effects.cancel(cancellation) }
         for id in transaction.wishes.cancelled { tree.effects.cancel(id) }
-        for request in transaction.wishes.followers {
-            followers.append(
-                Follower(request: request, origin: transaction.origin, depth: depth))
+        for work in transaction.wishes.followers {
+            followers.append(Follower(work: work, origin: transaction.origin, depth: depth))
         }
         for node in transaction.wishes.leaving { tree.forget(node) }
         record(removed: transaction.wishes.leaving, transaction.wishes.answers)

@@ -365,6 +365,17 @@ extension Turn {
     /// Ends a reaction. With `wasIdle`, the reactor decided nothing, and the reaction does not count.
     func leaveReaction(wasIdle: Bool = false) { nesting.reactions.leave(wasIdle: wasIdle) }
 
+    /// Runs `body`, the decision of a reactor's start.
+    func starting(_ body: () -> Void) {
+        let isNested = nesting.isStarting
+        nesting.isStarting = true
+        body()
+        nesting.isStarting = isNested
+    }
+
+    /// Whether a reactor decides its start.
+    var isStarting: Bool { nesting.isStarting }
+
     /// Whether a reaction is in progress.
     var isReacting: Bool { nesting.reactions.depth > 0 }
 

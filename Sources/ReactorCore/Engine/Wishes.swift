@@ -13,8 +13,8 @@ struct Wishes {
     private(set) var isAccepted = false
     /// Answers to deferred replies.
     private(set) var answers: [Resolution] = []
-    /// Actions to dispatch after the transaction.
-    private(set) var followers: [FollowerRequest] = []
+    /// Work for the transactions directly after this one.
+    private(set) var followers: [FollowerWork] = []
     private(set) var ownerships: [OwnershipFact] = []
     /// Durable tasks to record.
     private(set) var tasks: [TaskFact] = []
@@ -39,6 +39,9 @@ struct Wishes {
         case answer(Resolution)
         /// Dispatches an action after the transaction.
         case follower(FollowerRequest)
+        /// Lets a reactor decide, after the transaction, what follows from a part of its decision
+        /// that was left out.
+        case refusal(FollowerRefusal, asker: UInt32, report: String)
         case ownership(OwnershipFact)
         case task(TaskFact)
         /// Cancels a selection of effects.
@@ -62,7 +65,9 @@ struct Wishes {
         case .deferredReply: isReplyDeferred = true
         case .acceptance: isAccepted = true
         case .answer(let resolution): answers.append(resolution)
-        case .follower(let request): followers.append(request)
+        case .follower(let request): followers.append(.action(request))
+        case .refusal(let refusal, let asker, let report):
+            followers.append(.refusal(refusal, asker: asker, report: report))
         case .ownership(let fact): ownerships.append(fact)
         case .task(let fact): tasks.append(fact)
         case .cancellation(let cancellation): cancellations.append(cancellation)

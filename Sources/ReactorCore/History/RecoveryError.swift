@@ -37,7 +37,9 @@ extension RecoveryError: CustomStringConvertible {
                 + "give new fields a default, keep old cases, or give the type a version and a "
                 + "step in `wireMigrations`"
         case .unconverted(let path, let what, let reason):
-            "\(path): \(what) in the history cannot be converted to today's types: \(reason)"
+            "\(path): \(what) in the history cannot be converted to today's types: \(reason); "
+                + "correct the step in `wireMigrations` or `migrate`, which `reactord --check` tries "
+                + "without a change of the data"
         case .misversioned(let path, let reactor, let problem):
             "\(path): the types of \(reactor): \(problem)"
         case .unperformed(let path, let reactor, let task):

@@ -15,6 +15,8 @@ package final class RecoverySurvey {
     package private(set) var refusals: [RecoveryError] = []
     /// Planned actions that today's types cannot read, by type and action.
     package private(set) var plans: [UnreadablePlans] = []
+    /// Durable tasks whose payloads have no declared type, by the type of their reactors.
+    package private(set) var uncompared: [UncomparedTasks] = []
     private var forms: [ComparedForm] = []
     /// Indexes into ``forms``.
     private var formIndexes: [FormKey: Int] = [:]
@@ -123,6 +125,18 @@ extension RecoverySurvey {
         plans[index].due = min(plans[index].due, due)
     }
 
+    /// Records a pending durable task of `node` whose payload has no declared type.
+    func record(uncompared task: String, of node: AnyNode) {
+        let type = ObjectIdentifier(type(of: node))
+        if let index = uncompared.firstIndex(where: { $0.type == type }) {
+            uncompared[index].count += 1
+        } else {
+            uncompared.append(
+                UncomparedTasks(
+                    type: type, path: node.path, reactor: node.reactorName, task: task, count: 1))
+        }
+    }
+
     private static func caseName(_ action: WireEmbedded) -> String {
         switch try? action.decode(as: WireValue.self) {
         case .text(let name)?: name
@@ -220,5 +234,27 @@ extension UnreadablePlans: CustomStringConvertible {
         return "\(path): \(count) \(noun) of the action \(name) \(verb), the next is due \(time), "
             + "and \(reactor) cannot read it: keep the case, write @WireAlias(\(name)) on the case "
             + "that replaces it, or convert it in `migrate`"
+    }
+}
+
+/// Durable tasks of a reactor's type whose payloads have no declared type.
+package struct UncomparedTasks: Equatable, Sendable {
+    let type: ObjectIdentifier
+    /// The reactor of the first task.
+    package var path: SlicePath
+    /// The reactor's name today.
+    package var reactor: String
+    /// The name of the first task.
+    package var task: String
+    /// Number of pending tasks.
+    package var count: Int
+}
+
+extension UncomparedTasks: CustomStringConvertible {
+    package var description: String {
+        let others = count == 1 ? "" : " and of \(count - 1) others"
+        return
+            "\(path): the payload of the durable task \(task.quoted())\(others) is not compared: "
+            + "declare it in `durableTasks` of \(reactor)"
     }
 }

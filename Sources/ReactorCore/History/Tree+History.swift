@@ -84,9 +84,11 @@ extension Tree {
         }
     }
 
-    /// Ends the ownerships of all connections, none of which survives a restart.
-    package func endFormerConnections() {
-        for connection in ownership.connections { endConnection(connection) }
+    /// Ends the ownerships of all connections except `kept`: no other survives a restart.
+    package func endFormerConnections(except kept: Set<UInt64> = []) {
+        for connection in ownership.connections where !kept.contains(connection) {
+            endConnection(connection)
+        }
     }
 
     // MARK: Snapshots and captures

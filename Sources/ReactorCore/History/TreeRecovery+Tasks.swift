@@ -44,7 +44,7 @@ extension TreeRecovery {
                     tree.tasks.restore(
                         .effect(node: number, name: name, id: id, payload: read))
                 }
-                let task = DurableTask(name: name, id: id, payload: read)
+                let task = DurableTask(name: name, id: id, payload: KeptPayload(read))
                 guard !node.performs(task) else { continue }
                 try refuse(
                     .unperformed(
@@ -85,6 +85,7 @@ extension TreeRecovery {
         _ payload: WireEmbedded, _ fact: TaskFact, of node: AnyNode
     ) throws(RecoveryError) -> WireEmbedded? {
         guard let declared = DurableTaskKind.declared(for: fact.name, in: node.taskKinds) else {
+            survey?.record(uncompared: fact.name, of: node)
             return payload
         }
         let kept = keptSchema(ofTask: fact.id)

@@ -75,8 +75,10 @@ package final class TreeRecovery {
                 derived.append(node)
             } else if known[node.number] === node {
                 kept.append(node)
+                if !node.isKept || node.stateByteCount == 0 { node.measureState() }
             } else {
                 newcomers.append(node)
+                node.measureState()
             }
         }
         tree.nodes.rebuild(from: kept, newcomers + derived, after: lastNumber)
@@ -193,6 +195,7 @@ extension TreeRecovery {
         try reading(.state, of: node, "the state of \(node.reactorName)") {
             let read = try conversions.convert(.state, state.span, of: node, in: self) ?? state
             try node.restore(read.span)
+            node.setStateByteCount(read.count)
             survey?.recordRead(node)
         }
     }

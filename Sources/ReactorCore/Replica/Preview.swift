@@ -40,7 +40,7 @@ package final class Preview<R: Reactor> {
     /// *Throws*: the reactor's own ``Rejection``, or one with ``Rejection/previewCode`` where the
     /// decision needs information that only the daemon has. Nothing has changed then.
     package func apply(_ action: R.Action) throws(Rejection) {
-        if action.isWireInternal { throw .internalAction(action, at: node.path) }
+        try node.internalActions.check(action, at: node.path)
         let turn = tree.turn
         turn.transaction.beginPreview()
         defer { turn.transaction.wishes.clear() }

@@ -1,3 +1,4 @@
+import DequeModule
 import ReactorThreads
 
 /// The sagas of a tree's reactors.
@@ -10,6 +11,8 @@ final class SagaRunner: TreePart {
     private let nodes: NodeRegistry
     private let effects: EffectRunner
     private let turn: Turn
+    /// The starts of reactors' own sagas that wait for room.
+    private var waiting = Deque<() -> Void>()
 
     init(_ tree: Tree) {
         nodes = tree.nodes
@@ -88,13 +91,29 @@ final class SagaRunner: TreePart {
             effects.end(id)
             return releaseBroker(of: node.number, R.self)
         }
-        let scope = SagaScope.top(in: runtime)
+        guard let scope = SagaScope.topIfRoom(in: runtime) else {
+            waiting.append { [self] in startSaga(run, id, of: node) }
+            return waitForRoom()
+        }
         let context = context(of: scope, on: node)
         var run = run
         run.begin(at: runtime.clock.now)
         launch(scope, id, on: node, run) { [run] in
             scope.start { try await run.body(context) }
         }
+    }
+
+    private func waitForRoom() {
+        let post = post
+        runtime.whenRoom {
+            post { tree in SagaRunner.of(tree).startWaiting() }
+        }
+    }
+
+    /// Starts waiting sagas while there is room.
+    private func startWaiting() {
+        while runtime.hasRoom(for: 1), let start = waiting.popFirst() { start() }
+        if !waiting.isEmpty { waitForRoom() }
     }
 
     /// Starts a registered saga, whose broker is retained; `run` is one of the reactor's own.
@@ -138,7 +157,9 @@ final class SagaRunner: TreePart {
         let failure = run.endRun(with: error, at: runtime.clock.now)
         turn.complain("\(node.path): \(run.report(failure))")
         if let pause = failure.restartsAfter {
-            effects.postpone({ [self, run] in restartSaga(run, of: id.node) }, by: pause, for: node)
+            _ = effects.schedule(
+                { [self, run] in restartSaga(run, of: id.node) }, after: pause, for: node,
+                origin: .daemon, isSource: true)
         } else if run.restart != .never {
             effects.countGivenUp()
         }

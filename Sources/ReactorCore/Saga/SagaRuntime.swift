@@ -16,6 +16,16 @@ package final class SagaRuntime: Sendable {
         var sagas = 0
         var lastID: UInt64 = 0
         var dropped: UInt64 = 0
+        /// To call when there is room for a saga.
+        var whenRoom: (@Sendable () -> Void)?
+
+        var hasRoom: Bool { sagas < CoreLimits.sagasMax }
+
+        mutating func takeWaiting() -> (@Sendable () -> Void)? {
+            guard hasRoom else { return nil }
+            defer { whenRoom = nil }
+            return whenRoom
+        }
     }
 
     /// Takes clock and task starter from an environment.
@@ -48,7 +58,23 @@ package final class SagaRuntime: Sendable {
         }
     }
 
-    func leave() { counters.withLock { $0.sagas -= 1 } }
+    /// Counts the end of a saga.
+    func leave() {
+        let job = counters.withLock { counters in
+            counters.sagas -= 1
+            return counters.takeWaiting()
+        }
+        job?()
+    }
+
+    /// Calls `job` once, when there is room for a saga, in place of an earlier job that still waits.
+    func whenRoom(_ job: @escaping @Sendable () -> Void) {
+        let job = counters.withLock { counters in
+            counters.whenRoom = job
+            return counters.takeWaiting()
+        }
+        job?()
+    }
 
     /// Whether `count` more sagas fit the limit.
     func hasRoom(for count: Int) -> Bool { sagaCount + count <= CoreLimits.sagasMax }

@@ -71,6 +71,15 @@ package final class SagaScope: Sendable {
         return scope
     }
 
+    /// Makes a top-level saga; `nil` if there is no room for it.
+    static func topIfRoom(in runtime: SagaRuntime) -> SagaScope? {
+        guard runtime.enter() else {
+            runtime.leave()
+            return nil
+        }
+        return SagaScope(runtime, parent: nil, .joined, depth: 0)
+    }
+
     /// Makes a child of this saga; `cause` is the action for which a handler starts it.
     func child(_ tie: Tie, for cause: (any Sendable)? = nil) -> SagaScope {
         let child = SagaScope(runtime, parent: self, tie, depth: depth + 1)

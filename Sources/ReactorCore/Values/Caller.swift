@@ -39,6 +39,12 @@ public struct OwnedKeys: Sendable {
         self.connection = connection
         self.keys = keys
     }
+
+    /// The owned keys of type `Key`, in the order in which the connection took them; others are
+    /// left out.
+    public func keys<Key: ChildKey>(as type: Key.Type = Key.self) -> [Key] {
+        keys.compactMap { Key(wireKeyText: $0.text) }
+    }
 }
 
 /// The right to answer an action later; the reactor that owes the answer keeps it in its state.

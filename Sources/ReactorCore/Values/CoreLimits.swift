@@ -20,8 +20,9 @@ public enum CoreLimits {
     /// ended. An action that asks for more is rejected as `BUSY`; an effect of a decision that
     /// cannot be refused waits until others have ended.
     public static let effectsMax = 65_536
-    /// Maximum effects of one tree that wait for others to end. The tree drops further ones and
-    /// logs it.
+    /// Maximum effects of one tree that wait for others to end. At the maximum, an action that
+    /// creates a child is rejected as `BUSY`. Of decisions that cannot be refused, the tree keeps
+    /// the effects of a child's start; it drops others and logs it.
     public static let effectsWaitingMax = 1 << 20
     /// Maximum planned actions and durable effects of one tree.
     public static let tasksMax = 65_536
@@ -46,6 +47,7 @@ public enum CoreLimits {
     public static let keptChildrenMax = 4_096
     /// Maximum sagas, forks and handlers of one tree, and of one client. An action for which a
     /// handler would have to start another is rejected as `BUSY`; a saga that forks another fails.
+    /// A reactor's own saga waits until others have ended.
     public static let sagasMax = 1 << 17
     /// Maximum nesting of sagas that sagas started. A deeper one fails, and with it the sagas that
     /// started it.

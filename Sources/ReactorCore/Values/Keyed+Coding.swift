@@ -16,7 +16,8 @@ extension Keyed: WireCodable where Value: WireCodable {
         }
     }
 
-    /// *Throws*: refuses a key that occurs twice, since one of its values would be lost.
+    /// *Throws*: refuses a key that occurs twice, and two keys with different bytes that the key's
+    /// type treats as equal, since one of the values would be lost.
     @inlinable
     public static func decode(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
@@ -36,8 +37,10 @@ extension Keyed: WireCodable where Value: WireCodable {
             } catch {
                 throw error.inside(text)
             }
+            // The existing key stays in the collection; the error compares its text.
             if keyed.entries.updateValue(value, forKey: key) != nil {
-                throw WireError(.duplicateKey(text), at: start)
+                throw WireError(
+                    keyed.hasText(of: key) ? .duplicateKey(text) : .mergedKeys(text), at: start)
             }
         }
         return keyed
@@ -51,7 +54,9 @@ extension Keyed: WireCodable where Value: WireCodable {
             return .found
         }
         guard let key = Key(wireKeyText: component.text) else { return .impossible }
-        guard let value = entries[key] else { return .absent }
+        guard let value = entries[key], Key.equalsByText || hasText(of: key) else {
+            return .absent
+        }
         return value.encode(at: path.dropFirst(), into: &writer)
     }
 

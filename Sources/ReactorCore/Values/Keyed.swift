@@ -2,12 +2,15 @@ public import HashTreeCollections
 
 /// Values by key, for large states.
 ///
-///     struct State { var entries: Keyed<WireKey, WireValue> = [:] }
+///     struct State { var entries: Keyed<String, WireValue> = [:] }
 ///
 /// A copy is O(1) and shares every entry that does not change afterwards, so a snapshot of a
 /// million entries takes no noticeable time. The collection logs which keys were touched, for
 /// observers that transfer changes key by key: see ``drainTouched()``. Equality, hashing and coding
 /// ignore the log.
+///
+/// The keys have any type that declares ``KeyedKey``, such as `String`, `Int`, ``WireKey``, or an
+/// author's enum or identifier.
 ///
 /// *Shape*: on the wire a map, in ascending order of the encoded keys; in memory unordered.
 ///
@@ -43,13 +46,15 @@ public struct Keyed<Key: KeyedKey, Value> {
     public subscript(key: Key) -> Value? {
         get { entries[key] }
         set {
-            if !log.isKept || log.isLast(key) || KeyedLog<Key>.differ(entries[key], newValue) {
-                log.touch(key)
+            if !log.isKept || log.isLast(key) || KeyedLog<Key>.differ(entries[key], newValue)
+                || !(Key.equalsByText || hasText(of: key))
+            {
+                touch(key)
             }
             entries[key] = newValue
         }
         _modify {
-            log.touch(key)
+            touch(key)
             yield &entries[key]
         }
     }
@@ -59,7 +64,7 @@ public struct Keyed<Key: KeyedKey, Value> {
     public subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
         get { entries[key] ?? fallback() }
         _modify {
-            log.touch(key)
+            touch(key)
             yield &entries[key, default: fallback()]
         }
     }
@@ -71,9 +76,28 @@ public struct Keyed<Key: KeyedKey, Value> {
     @inlinable
     @discardableResult
     public mutating func removeValue(forKey key: Key) -> Value? {
+        // Only the entry shows which text the key has in this collection.
+        if !Key.equalsByText, log.isKept, contains(key) { touch(key) }
         let removed = entries.removeValue(forKey: key)
-        if removed != nil { log.touch(key) }
+        if Key.equalsByText, removed != nil { log.touch(key) }
         return removed
+    }
+
+    /// Logs a key. If the entry's key has another text, any key counts as touched.
+    @inlinable
+    mutating func touch(_ key: Key) {
+        if Key.equalsByText || !log.isKept || hasText(of: key) {
+            log.touch(key)
+        } else {
+            log.touchAll()
+        }
+    }
+
+    /// Whether the entry under `key`, if there is one, has the text of this key.
+    @usableFromInline
+    func hasText(of key: Key) -> Bool {
+        guard let index = entries.index(forKey: key) else { return true }
+        return entries[index].key.pathKey == key.pathKey
     }
 
     /// Removes everything.

@@ -40,22 +40,54 @@ extension ChildKey where Self: Comparable & RawRepresentable, RawValue: Comparab
     public static func isOrdered(_ left: Self, before right: Self) -> Bool { left < right }
 }
 
-/// A key of a ``Keyed`` collection: two keys are equal only if their texts are, byte by byte.
+/// A key of a ``Keyed`` collection.
 ///
-/// ``WireKey`` and the integers conform. A custom identifier conforms by declaring it, if its raw
-/// value is one of these types:
+/// `String`, ``WireKey`` and the integers conform. An identifier or an enum conforms by declaring it,
+/// if its raw value is one of these types:
 ///
 ///     struct JobID: RawRepresentable, KeyedKey { var rawValue: UInt64 }
+///     enum Floor: String, KeyedKey { case ground, first }
 ///
-/// Each is also a ``ChildKey``. `String` is only that: it treats the two Unicode forms of "é" as
-/// one key.
-public protocol KeyedKey: ChildKey {}
+/// Each is also a ``ChildKey``. `String` treats the two Unicode forms of "é" as one key, so a value
+/// that is set under one form replaces the value of the other; ``WireKey`` keeps both.
+public protocol KeyedKey: ChildKey, `KeyedKey: declare it, or use String, WireKey or an integer` {
+    /// Whether equal keys have the same text, byte by byte: true for integers, ``WireKey`` and
+    /// identifiers with such a raw value, false for other types.
+    ///
+    /// Where it is false, the collection compares the texts of equal keys when it logs a change. A
+    /// type with a `==` that the compiler has not written, and a raw value for which it is true,
+    /// declares `false`.
+    static var equalsByText: Bool { get }
+}
 
-extension WireKey: KeyedKey {}
-extension String: ChildKey {}
+extension KeyedKey {
+    @inlinable public static var equalsByText: Bool { false }
+}
+
+extension KeyedKey where Self: FixedWidthInteger {
+    @inlinable public static var equalsByText: Bool { true }
+}
+
+extension KeyedKey where Self: RawRepresentable, RawValue: KeyedKey {
+    @inlinable public static var equalsByText: Bool { RawValue.equalsByText }
+}
+
+extension WireKey: KeyedKey {
+    @inlinable public static var equalsByText: Bool { true }
+}
+extension String: KeyedKey {}
 extension Int: KeyedKey {}
 extension Int64: KeyedKey {}
 extension Int32: KeyedKey {}
 extension UInt: KeyedKey {}
 extension UInt64: KeyedKey {}
 extension UInt32: KeyedKey {}
+
+/// The compiler names this protocol where the key of a ``Keyed`` field is no ``KeyedKey``.
+@_marker public protocol `KeyedKey: declare it, or use String, WireKey or an integer` {}
+
+/// The name that `@WireCodable` uses for the key of a ``Keyed`` field: see `WireForm`.
+public enum KeyedKeyForm<Key: `KeyedKey: declare it, or use String, WireKey or an integer`> {
+    /// The type itself.
+    public typealias Checked = Key
+}

@@ -20,13 +20,21 @@ struct KeyedLog<Key: KeyedKey>: Sendable {
     @inlinable
     mutating func touch(_ key: Key) {
         guard let count = keys?.count else { return }
-        if count > 0, keys?[count - 1] == key { return }
+        if count > 0, let last = keys?[count - 1], last == key,
+            Key.equalsByText || KeyedLog.haveSameText(last, key)
+        {
+            return
+        }
         if count < KeyedLimits.touchesMax {
             keys?.append(key)
         } else {
             keys = nil
         }
     }
+
+    /// Whether two equal keys have the same text.
+    @usableFromInline
+    static func haveSameText(_ one: Key, _ other: Key) -> Bool { one.pathKey == other.pathKey }
 
     /// Whether an observer asks which keys were touched.
     @inlinable var isKept: Bool { keys != nil }
@@ -62,7 +70,17 @@ struct KeyedLog<Key: KeyedKey>: Sendable {
         defer { keys = [] }
         guard let keys else { return .all }
         var seen: Set<Key> = []
-        return .keys(keys.filter { seen.insert($0).inserted })
+        var touched: [Key] = []
+        for key in keys {
+            let (isNew, first) = seen.insert(key)
+            if isNew {
+                touched.append(key)
+            } else if !Key.equalsByText, !KeyedLog.haveSameText(first, key) {
+                // An observer would find the entry of one text under the other.
+                return .all
+            }
+        }
+        return .keys(touched)
     }
 }
 

@@ -25,17 +25,6 @@ extension Rejection: CustomStringConvertible {
     public var description: String { "\(code): \(message)" }
 }
 
-extension Rejection {
-    /// The rejection of an action that only the daemon sends.
-    static func internalAction(_ action: some WireCodable, at path: SlicePath) -> Rejection {
-        var name = ""
-        if case .map(let map)? = try? WireValue(wireBytes: action.wireBytes()) {
-            for pair in map { name = pair.key.text }
-        }
-        return Rejection(.forbidden, "\(path): only the daemon sends \(name.quoted())")
-    }
-}
-
 // MARK: - In a batch
 extension Rejection {
     private static let batchPrefix = "action "

@@ -104,6 +104,7 @@ struct ConfigChange {
                 needsRestart.append(key)
             case .count(let path, _), .bytes(let path, _), .ceiling(let path, _):
                 takeLimit(key, path)
+            case .share(let path, _): takeLimit(key, path)
             case .duration(let path, _): takeLimit(key, path)
             }
         }

@@ -35,11 +35,26 @@ struct ConfigLimits {
             let text = try scalar.text(expected: "a byte size or \(LimitTable.automatic)")
             limits[keyPath: path] =
                 text == LimitTable.automatic ? 0 : try scalar.quantity(.byteSize, in: range)
+        case .share(let path, let range):
+            limits[keyPath: path] = try Self.share(scalar, in: range)
         case .duration(let path, let range):
             let duration = try scalar.quantity(.duration, in: range)
             limits[keyPath: path] = UInt64(duration / .nanoseconds(1))
         }
         written[entry.name] = entry
+    }
+
+    private static func share(
+        _ scalar: ConfigScalar, in range: ClosedRange<Int>
+    ) throws(ConfigProblem) -> ByteShare {
+        let text = try scalar.text(expected: "a byte size or a percentage such as 50%")
+        guard text.hasSuffix("%") else {
+            return .bytes(try scalar.quantity(.byteSize, in: range))
+        }
+        guard let share = Int(text.dropLast()), (1...100).contains(share) else {
+            throw scalar.problem(expected: "1% to 100%, or a byte size")
+        }
+        return .percent(share)
     }
 
     private mutating func nest(_ inner: String, in outer: String) {
@@ -59,7 +74,7 @@ struct ConfigLimits {
     private static func path(_ name: String) -> WritableKeyPath<ServerLimits, Int>? {
         switch LimitTable.entry(named: name)?.slot {
         case .count(let path, _), .bytes(let path, _), .ceiling(let path, _): path
-        case .duration, nil: nil
+        case .share, .duration, nil: nil
         }
     }
 }

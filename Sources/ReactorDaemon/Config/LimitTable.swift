@@ -21,6 +21,8 @@ enum LimitTable {
         case bytes(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
         /// Bytes, or `auto`, which is stored as 0.
         case ceiling(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
+        /// Bytes, or a share of `memoryMax` in percent.
+        case share(any WritableKeyPath<ServerLimits, ByteShare> & Sendable, ClosedRange<Int>)
         /// Stored as nanoseconds.
         case duration(
             any WritableKeyPath<ServerLimits, UInt64> & Sendable, ClosedRange<Duration>)
@@ -45,6 +47,11 @@ enum LimitTable {
         case .ceiling(let path, _):
             limits[keyPath: path] == 0
                 ? automatic : ByteSizeText.format(limits[keyPath: path])
+        case .share(let path, _):
+            switch limits[keyPath: path] {
+            case .bytes(let count): ByteSizeText.format(count)
+            case .percent(let share): "\(share)%"
+            }
         case .duration(let path, _):
             DurationText.format(.nanoseconds(Int64(clamping: limits[keyPath: path])))
         }
@@ -160,6 +167,11 @@ enum LimitTable {
             summary: "frames of one client, except actions, handled before those of other clients",
             slot: .count(\.framesPerTurnMax, 1...1_000_000)),
         Entry(
+            name: "turnTimePerUID",
+            summary:
+                "time of one user's input, handled before that of other users that are connected",
+            slot: .duration(\.turnTimePerUID, .microseconds(100) ... .seconds(3_600))),
+        Entry(
             name: "batchActionsMax", summary: "actions of one transaction; more are refused",
             slot: .count(\.batchActionsMax, 1...1_000_000)),
         Entry(
@@ -182,6 +194,10 @@ enum LimitTable {
             summary:
                 "memory of the daemon; above this, actions that make states larger are refused",
             slot: .ceiling(\.memoryMax, 16 << 20...64 << 40)),
+        Entry(
+            name: "stateBytesMax",
+            summary: "encoded bytes of all states; above this, actions that add bytes are refused",
+            slot: .share(\.stateBytesMax, 1 << 20...64 << 40)),
         Entry(
             name: "memoryPerUIDMax",
             summary:
@@ -231,7 +247,8 @@ enum LimitTable {
             slot: .count(\.questionsPerConnectionMax, 1...65_536)),
         Entry(
             name: "heavyPerUIDMax",
-            summary: "waiting queries of one user that need a second tree; more are refused",
+            summary:
+                "queries of one user that need a second tree, more are refused; and its large answers",
             slot: .count(\.heavyPerUIDMax, 1...1_000)),
         Entry(
             name: "writeBytesMax",

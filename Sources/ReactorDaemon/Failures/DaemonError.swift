@@ -27,6 +27,8 @@ public enum DaemonError: Error, Sendable {
     case past(String)
     /// A signal ended the start, before clients were served.
     case interrupted(Signal)
+    /// The process cannot take over from a former one, which goes on serving.
+    case handover(String)
     /// A file of states cannot be imported.
     case unusableImport(String)
 }
@@ -47,6 +49,7 @@ extension DaemonError: CustomStringConvertible {
             "\(text); all acknowledged actions are durable: start the daemon again"
         case .opening(let text): "opening the tree: \(text)"
         case .interrupted(let signal): "stopped by \(signal) before clients were served"
+        case .handover(let text): "taking over: \(text)"
         case .past(let text), .unusableImport(let text): text
         }
     }
@@ -58,7 +61,7 @@ extension DaemonError {
         switch self {
         case .interrupted: EX_OK
         case .config, .past, .unusableImport: EX_DATAERR
-        case .name, .socketPath, .loop, .opening, .noDataDirectory: EX_UNAVAILABLE
+        case .name, .socketPath, .loop, .opening, .noDataDirectory, .handover: EX_UNAVAILABLE
         case .recovery: EX_CONFIG
         case .diskFailed: EX_IOERR
         case .journal(let error):

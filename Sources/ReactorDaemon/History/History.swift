@@ -5,6 +5,7 @@ import ReactorCore
 import ReactorJournal
 import ReactorLoop
 import ReactorServer
+import ReactorWire
 
 /// A data directory during the start of a daemon: opened, locked and replayed before clients are
 /// served.
@@ -25,6 +26,8 @@ final class History {
     /// Bytes of the rows after the snapshot, which the start replayed.
     private(set) var replayedByteCount = 0
     let logger: Logger
+    /// The process from which this one takes over.
+    let predecessor: Predecessor?
     private let supervisor: Supervisor?
     /// Returns the signal that should end the start, if one has arrived.
     private let interruption: () -> Signal?
@@ -43,18 +46,23 @@ final class History {
     init(
         _ config: DataConfig, of daemon: String = DaemonConfig.defaultName,
         environment: [String: String], uid: UInt32, _ logger: Logger,
-        interruption: @escaping () -> Signal? = { nil }
+        after predecessor: Predecessor? = nil, interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
         let path = try Self.path(
             config.directory, of: daemon, environment, uid: uid)
         self.config = config
         self.logger = logger
+        self.predecessor = predecessor
         self.interruption = interruption
         supervisor = Supervisor(environment)
         Self.prepareProcess()
         do throws(JournalError) {
             if config.directory == nil { Self.makeParents(of: path) }
-            directory = try DataDirectory(at: path)
+            if let former = predecessor?.document {
+                directory = try DataDirectory(at: path, succeedingTo: former.dataLock)
+            } else {
+                directory = try DataDirectory(at: path)
+            }
             opening = try SQLiteJournal.prepare(directory)
             position = try JournalReader(directory).position
         } catch {
@@ -141,6 +149,23 @@ final class History {
         } catch {
             throw .recovery(error, place: directory.path)
         }
+    }
+
+    /// Checks that the recovered `revision` is that of a former process, and waits until that changes
+    /// nothing more.
+    func awaitPredecessor(_ revision: Revision) throws(DaemonError) {
+        guard let predecessor else { return }
+        try predecessor.check(row: position.number, revision)
+        guard
+            try Self.reading({ () throws(JournalError) in
+                try SQLiteJournal.isCurrent(in: directory)
+            })
+        else {
+            throw .handover(
+                "this program stores the journal in another format: stop the daemon and start it "
+                    + "again, so that the journal is converted")
+        }
+        try predecessor.awaitGo()
     }
 
     /// Opens the journal for writing after ``position``, once everything was read: until then,

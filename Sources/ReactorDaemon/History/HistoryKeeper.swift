@@ -95,6 +95,15 @@ final class HistoryKeeper {
     /// The marks of running actions, as other threads may read them.
     var marks: ActionMarks { ActionMarks(path: directory.path + "/" + History.marksName) }
 
+    /// Whether neither a snapshot nor a trim is in progress or requested.
+    var isIdle: Bool { task == nil && orders.isEmpty && !trims.isTrimming }
+
+    /// The lock of the data directory, for a process that takes it over.
+    var lockDescriptor: Int32 { directory.lock }
+
+    /// Makes this process the only one with the data directory: the former one ends.
+    func claim() { directory.claim() }
+
     /// Whether a trim is in progress.
     var isTrimming: Bool { trims.isTrimming }
 

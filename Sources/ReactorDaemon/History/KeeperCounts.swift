@@ -94,6 +94,9 @@ struct SnapshotOrders {
     /// Whether a callback waits for the next snapshot.
     var isWaiting: Bool { !waiting.isEmpty }
 
+    /// Whether no snapshot is requested.
+    var isEmpty: Bool { !isRequested && waiting.isEmpty }
+
     /// Adds a callback for the next snapshot.
     mutating func add(_ callback: @escaping Callback) { waiting.append(callback) }
 

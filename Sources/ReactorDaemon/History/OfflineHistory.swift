@@ -82,7 +82,7 @@ extension OfflineHistory {
     ///
     /// *Throws*: what ends a start before it has read the history.
     package func forecast(of root: some Reactor) throws(DaemonError) -> StartForecast {
-        if let line = try lineOfUnread() { return StartForecast(line) }
+        if let forecast = try forecastOfUnread() { return forecast }
         let past = try past(of: root, surveys: true)
         // Rows that today's types cannot read say nothing about `reduce`.
         let isReadable = past.survey?.refusals.isEmpty ?? true
@@ -93,7 +93,7 @@ extension OfflineHistory {
     }
 
     /// The forecast of a start that reads no history; nil if there is one to read.
-    private func lineOfUnread() throws(DaemonError) -> String? {
+    private func forecastOfUnread() throws(DaemonError) -> StartForecast? {
         do throws(JournalError) {
             let report = try Self.examine(path)
             if let first = report.findings.first { throw first }
@@ -105,13 +105,15 @@ extension OfflineHistory {
                 guard isChosen || Self.isDirectory(above: path) else {
                     throw .journal(.unusableDirectory(path: path, .isWithoutParent))
                 }
-                return "\(path) is created, and a history begins"
+                return StartForecast("\(path) is created, and a history begins")
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):
-                return "\(path) is empty, and a history begins"
+                return StartForecast("\(path) is empty, and a history begins")
             case .inUse(_, let pid):
                 let holder = pid.map { " by pid \($0)" } ?? ""
-                return "\(path) is in use\(holder): stop that daemon, or examine a backup, to see "
-                    + "what a start would do"
+                return StartForecast(
+                    "\(path) is in use\(holder), and nothing is compared: stop that daemon, or "
+                        + "examine a backup, to see what a start would do",
+                    refusal: .journal(error))
             default: throw .journal(error)
             }
         }

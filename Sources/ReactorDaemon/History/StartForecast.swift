@@ -10,8 +10,11 @@ package struct StartForecast {
     /// The differences between the schemas of the history and those of today's types.
     package private(set) var differences: [SchemaDifference] = []
 
-    /// A start that reads no history.
-    init(_ line: String) { lines = [line] }
+    /// A start that reads no history, and fails with `refusal` if there is one.
+    init(_ line: String, refusal: DaemonError? = nil) {
+        lines = [line]
+        self.refusal = refusal
+    }
 
     /// A start that continues the history in `path` as `past` has read it, with a survey. `earlier`
     /// describes the rows before its snapshot.
@@ -43,6 +46,7 @@ package struct StartForecast {
         differences = survey.differences
         lines += differences.map(\.description)
         lines += survey.plans.map(\.description)
+        lines += survey.uncompared.map(\.description)
         lines += survey.refusals.map { "is refused: \($0)" }
         refusal = survey.refusals.first.map { .recovery($0, place: path) }
     }

@@ -92,8 +92,8 @@ extension MemoryCeiling {
     /// The default ceiling in bytes, and what it is a share of: most of what the control group may
     /// have, else half of the machine's memory; nil if the system shows neither.
     static var automatic: (byteCount: Int, origin: String)? {
-        if let group = ProcessMemory.groupByteCountMax, group < .max / 4 {
-            return (group / 5 * 4, "80 % of the control group's memory.max")
+        if let group = ProcessMemory.groupByteCountMax {
+            return (group / 5 * 4, "80 % of the control group's memory")
         }
         return ProcessMemory.machineByteCount.map { ($0 / 2, "half of the machine's memory") }
     }

@@ -131,6 +131,10 @@ struct MetricsReport: Sendable {
             "Times that a user had used its quota, so that nothing was read from its clients.",
             counters.quotaPauses)
         text.counter(
+            "reactord_turn_time_pauses_total",
+            "Times that input waited for the next turn, as its user had used turnTimePerUID.",
+            counters.turnTimePauses)
+        text.counter(
             "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
             UInt64(max(0, parkCount)))
         text.counters(
@@ -178,6 +182,18 @@ struct MetricsReport: Sendable {
             text.gauge(
                 "reactord_memory_max_bytes", "Bytes at which the daemon refuses what grows.",
                 memoryMax)
+        }
+        if server.states.byteCountMax > 0 {
+            text.gauge(
+                "reactord_states_bytes", "Encoded bytes of all states, rather too many.",
+                server.states.byteCount)
+            text.gauge(
+                "reactord_states_bytes_max",
+                "limits.stateBytesMax: bytes at which actions that add bytes are refused.",
+                server.states.byteCountMax)
+            text.gauge(
+                "reactord_states_full", "1 while states have limits.stateBytesMax.",
+                server.states.isFull ? 1 : 0)
         }
         text.gauge(
             "reactord_journal_unreleased_bytes", "Bytes of turns that wait for the journal.",

@@ -1,7 +1,7 @@
 import Glibc
 public import Logging
 public import ReactorCore
-import ReactorLoop
+package import ReactorLoop
 import ReactorServer
 
 /// A running `reactord`: serves a tree at its own socket until a signal ends it.
@@ -28,6 +28,7 @@ public final class Daemon {
     private var ending = DaemonEnding()
     private let whenOpen: (Tree) throws -> Void
     private let operatorService: OperatorService
+    private let restarter: Restarter
 
     /// The socket's path.
     public var socketPath: String { sockets.main.address.path }
@@ -44,12 +45,30 @@ public final class Daemon {
     ///
     /// *Throws*: ``DaemonError`` with the obstacle and the remedy, or
     /// ``DaemonError/interrupted(_:)``.
-    public init(
+    public convenience init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
         environment: [String: String], uid: UInt32, logger: Logger,
         roots: (@Sendable () throws -> any Reactor)? = nil,
         droppedLogLines: @escaping @Sendable () -> UInt64 = { 0 },
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
+    ) throws(DaemonError) {
+        let predecessor = try Predecessor(environment)
+        do throws(DaemonError) {
+            try self.init(
+                root, config, name, environment, uid, logger, roots, droppedLogLines, whenOpen,
+                after: predecessor)
+        } catch {
+            predecessor?.fail(error)
+            throw error
+        }
+    }
+
+    private init(
+        _ root: some Reactor, _ config: DaemonConfig, _ name: String,
+        _ environment: [String: String], _ uid: UInt32, _ logger: Logger,
+        _ roots: (@Sendable () throws -> any Reactor)?,
+        _ droppedLogLines: @escaping @Sendable () -> UInt64,
+        _ whenOpen: @escaping (Tree) throws -> Void, after predecessor: Predecessor?
     ) throws(DaemonError) {
         self.logger = logger
         let signals = DaemonSignals()
@@ -60,20 +79,22 @@ public final class Daemon {
         var limits = config.limits
         Self.fit(&limits, keepsHistory: config.data != nil, logger)
         warnings = DaemonWarnings(logger, interval: limits.logInterval)
+        let metrics = try predecessor?.socket(.metrics, at: config.metrics.socket)
         do throws(LoopError) {
             loop = try EventLoop(spin: config.spin)
         } catch {
             throw .loop(error)
         }
         do throws(DaemonError) {
-            sockets = try DaemonSockets(config, environment, uid, on: loop)
+            sockets = try DaemonSockets(config, environment, uid, on: loop, after: predecessor)
         } catch {
             loop.close()
             throw error
         }
         do throws(LoopError) {
             operatorService = try OperatorService(
-                config.metrics, logger, on: loop, droppedLogLines: droppedLogLines)
+                config.metrics, logger, on: loop, succeedingTo: metrics,
+                droppedLogLines: droppedLogLines)
         } catch {
             sockets.close()
             loop.close()
@@ -86,7 +107,7 @@ public final class Daemon {
             if let data = config.data {
                 let history = try History(
                     data, of: config.name, environment: environment, uid: uid, logger,
-                    interruption: { signals.take() })
+                    after: predecessor, interruption: { signals.take() })
                 shell = try ServerShell(
                     root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
                     roots: roots, random: random)
@@ -101,9 +122,10 @@ public final class Daemon {
             loop.close()
             throw error
         }
-        shell.meter.keepSlow(config.slowLog)
-        if let access = config.access { shell.apply(access, ownerUID: uid) }
-        shell.apply(config.quotas)
+        restarter = Restarter(
+            shell, sockets, metrics: operatorService.endpoint, logger, supervisor,
+            after: predecessor, name: name)
+        shell.begin(with: config, ownerUID: uid)
         log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
@@ -187,6 +209,14 @@ public final class Daemon {
             sockets.close()
             throw .loop(error)
         }
+        if shell.keeper == nil {
+            logger.notice(
+                """
+                all state is in memory and lost when the daemon ends: to keep it, add `data:` to the \
+                configuration
+                """
+            )
+        }
         supervisor?.notify("READY=1")
         logger.notice(
             "ready",
@@ -227,12 +257,16 @@ public final class Daemon {
         if let watchdog { shell.meter.report(to: watchdog.position) }
         let marks = shell.keeper?.marks
         try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
-        operatorService.begin(shell, sockets, reloader)
+        operatorService.begin(shell, sockets, reloader, restarter)
         sockets.begin(shell)
-        shell.begin()
+        restarter.begin()
     }
 
     private func tick() {
+        guard !restarter.isHolding else {
+            lastTick = loop.now
+            return
+        }
         let delay = loop.now - lastTick
         operatorService.tick(lag: delay > Self.tickInterval ? delay - Self.tickInterval : 0)
         shell.tick(isLate: delay > Self.tickDelayMax)
@@ -266,8 +300,19 @@ extension Daemon {
     }
 }
 
-// MARK: - Reloading the configuration
+// MARK: - Changes by an operator
 extension Daemon {
+    /// Hands over to a new process of the program at the request of an operator; `flush` writes the
+    /// rest of the log before this process ends. Without this call, the daemon refuses that.
+    package func acceptRestarts(
+        of program: SuccessorProgram, flush: @escaping () -> Void
+    ) {
+        restarter.accept(
+            Restarter.Succession(
+                program: program,
+                beat: { [unowned self] in watchdog?.beat(supervisor) }, flush: flush))
+    }
+
     /// Reads the configuration again from `source` at SIGHUP and at the request of an operator.
     /// Without this call, the daemon refuses that. Call it before ``run()``, with the configuration
     /// of the start.
@@ -305,10 +350,11 @@ extension Daemon {
     /// Accepts actions again once the disk has room. Until then, releases the reserve and accepts
     /// actions that make states smaller.
     private func resumeIfThereIsRoom() {
-        guard !server.isDraining, let keeper = shell.keeper else { return }
-        keeper.measureDisk()
+        guard !server.isDraining else { return }
+        shell.keeper?.measureDisk()
         // Before and after, since only here an admission ends.
         notifyOfAdmission()
+        guard let keeper = shell.keeper else { return }
         defer { notifyOfAdmission() }
         switch server.admission {
         case .all: keeper.tickReserve()
@@ -332,7 +378,9 @@ extension Daemon {
     }
 
     private func notifyOfAdmission() {
-        if let status = warnings.status(of: server.admission) { supervisor?.notify(status) }
+        guard let status = warnings.status(of: server.admission, isStateFull: server.isStateFull)
+        else { return }
+        supervisor?.notify(status)
     }
 
     private func goOn(_ admission: Admission) {
@@ -391,6 +439,7 @@ extension Daemon {
         }
         supervisor?.notify("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
+        restarter.cancel("the daemon is shutting down")
         reloader.close()
         sockets.close()
         server.drain()

@@ -50,7 +50,7 @@ extension DaemonConfig {
         return lines.joined(separator: "\n")
     }
 
-    /// What clients may take at most, and the ceiling. States are bounded by the ceiling alone.
+    /// What clients may take at most, the ceiling, and the maximum of states.
     private var memoryRows: [(String, String)] {
         var limits = limits
         MemoryCeiling.chooseAutomatic(in: &limits)
@@ -69,13 +69,23 @@ extension DaemonConfig {
             : rest > 0
                 ? ByteSizeText.format(rest)
                 : "none: at the ceiling, the heaviest clients are closed first"
+        let states = limits.stateByteCountMax
+        let all = worst.partialValue.addingReportingOverflow(states)
+        let allText =
+            states == 0
+            ? "whatever the machine has"
+            : ceiling > 0 && all.partialValue > ceiling
+                ? "\(ByteSizeText.format(all.partialValue)), more than the ceiling"
+                : ByteSizeText.format(all.partialValue)
         return [
-            ("ceiling", ceilingText), ("one connection", ByteSizeText.format(connection)),
+            ("ceiling", ceilingText),
+            ("states", states == 0 ? "no maximum" : ByteSizeText.format(states)),
+            ("one connection", ByteSizeText.format(connection)),
             ("one user", ByteSizeText.format(min(user, limits.memoryPerUIDMax))),
             ("all connections", ByteSizeText.format(clients)),
             ("shared by all", ByteSizeText.format(limits.sharedBytesMax)),
             ("worst case without states", ByteSizeText.format(worst.partialValue)),
-            ("sure to be left for states", restText),
+            ("sure to be left for states", restText), ("worst case with states", allText),
         ]
     }
 

@@ -13,8 +13,10 @@ struct DaemonWarnings {
     private var shortening = RisingCount()
     /// The last log line about the socket's file, and its time.
     private var lastSocket: (text: String, time: UInt64)?
-    /// The admission of which the service manager was last notified.
-    private var admission = Admission.all
+    /// The status of which the service manager was last notified.
+    private var lastStatus = "accepting all actions"
+    /// Whether the log has that states have their maximum.
+    private var wasStateFull = false
 
     init(_ logger: Logger, interval: UInt64) {
         self.logger = logger
@@ -42,15 +44,30 @@ struct DaemonWarnings {
             ])
     }
 
-    /// The status for the service manager if other actions are admitted than at the last call.
-    mutating func status(of admission: Admission) -> String? {
-        guard admission != self.admission else { return nil }
-        self.admission = admission
-        return switch admission {
-        case .all: "STATUS=accepting all actions"
-        case .limited: "STATUS=data.bytesMax is reached: accepting only actions that shrink states"
-        case .shrinking: "STATUS=the disk is full: accepting only actions that shrink states"
-        case .none: "STATUS=the disk is full: read-only"
+    /// The status for the service manager if other actions are admitted than at the last call. Logs
+    /// whether states have `stateBytesMax`, which is `isStateFull`, if that has changed.
+    mutating func status(of admission: Admission, isStateFull: Bool = false) -> String? {
+        if isStateFull != wasStateFull {
+            wasStateFull = isStateFull
+            logger.warning(
+                isStateFull
+                    ? "limits.stateBytesMax is reached: accepting only actions that make states smaller"
+                    : "states are below limits.stateBytesMax: accepting actions that add bytes")
+        }
+        let status = Self.status(admission, isStateFull: isStateFull)
+        guard status != lastStatus else { return nil }
+        lastStatus = status
+        return "STATUS=\(status)"
+    }
+
+    private static func status(_ admission: Admission, isStateFull: Bool) -> String {
+        switch admission {
+        case .all where isStateFull:
+            "limits.stateBytesMax is reached: accepting only actions that shrink states"
+        case .all: "accepting all actions"
+        case .limited: "data.bytesMax is reached: accepting only actions that shrink states"
+        case .shrinking: "the disk is full: accepting only actions that shrink states"
+        case .none: "the disk is full: read-only"
         }
     }
 

@@ -84,6 +84,12 @@ final class LoopWatchdog {
         }
     }
 
+    /// Beats while the loop's thread waits for another process.
+    func beat(_ supervisor: Supervisor?) {
+        position.beat()
+        supervisor?.keepAlive()
+    }
+
     /// Ends the beats and the checks. The thread ends after its current pause.
     func close() {
         isClosed.raise()

@@ -16,10 +16,11 @@ final class OperatorService {
     private var config: MetricsConfig
     private let logger: Logger
     private let loop: EventLoop
-    private let endpoint: MetricsEndpoint?
+    /// The metrics' socket and its connections, if there is one.
+    let endpoint: MetricsEndpoint?
     /// Returns the number of lines that the log has dropped.
     private let droppedLogLines: @Sendable () -> UInt64
-    private var daemon: (shell: ServerShell, sockets: DaemonSockets, reloader: ConfigReloader)?
+    private var daemon: Parts?
     private var startSeconds = 0.0
     /// Requests whose text is being written, and those that came later.
     private var texts = RequestQueue<(String) -> Void>()
@@ -27,11 +28,17 @@ final class OperatorService {
     /// The path by which threads reach this object; nil once it is closed.
     private let target = Guarded<Confined<OperatorService>?>(nil)
 
-    /// Opens the metrics' socket, if `config` has one.
+    /// What the answers are about, and what carries out requests.
+    private typealias Parts = (
+        shell: ServerShell, sockets: DaemonSockets, reloader: ConfigReloader, restarter: Restarter
+    )
+
+    /// Opens the metrics' socket, if `config` has one, or takes over `handed`.
     ///
     /// *Throws*: if the socket cannot be bound.
     init(
         _ config: MetricsConfig, _ logger: Logger, on loop: EventLoop,
+        succeedingTo handed: HandedSocket? = nil,
         droppedLogLines: @escaping @Sendable () -> UInt64
     ) throws(LoopError) {
         self.config = config
@@ -42,12 +49,15 @@ final class OperatorService {
             endpoint = nil
             return
         }
-        endpoint = try MetricsEndpoint(path, on: loop)
+        endpoint = try MetricsEndpoint(path, on: loop, succeedingTo: handed)
     }
 
     /// Begins to answer questions, those of clients of `shell` and those at the metrics' socket.
-    func begin(_ shell: ServerShell, _ sockets: DaemonSockets, _ reloader: ConfigReloader) {
-        daemon = (shell, sockets, reloader)
+    func begin(
+        _ shell: ServerShell, _ sockets: DaemonSockets, _ reloader: ConfigReloader,
+        _ restarter: Restarter
+    ) {
+        daemon = (shell, sockets, reloader, restarter)
         startSeconds = Double(WallClock.milliseconds()) / 1_000
         let handle = loop.handle
         target.withLock { $0 = Confined(self) { handle.isOnLoop } }
@@ -79,7 +89,7 @@ final class OperatorService {
 
     /// The figures now.
     private func report() -> MetricsReport? {
-        guard let (shell, sockets, reloader) = daemon else { return nil }
+        guard let (shell, sockets, reloader, _) = daemon else { return nil }
         return MetricsReport(
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
@@ -94,7 +104,7 @@ extension OperatorService {
         switch inquiry.ask {
         case .metrics:
             withText { [unowned self] text in reply(to: inquiry, .success(text.wireBytes())) }
-        case .clients, .kick, .slowLog, .activity, .reload:
+        case .clients, .kick, .slowLog, .activity, .reload, .restart:
             guard
                 inquiry.isAdministrator
                     || Self.mayAdminister(inquiry.peer.uid, owner: geteuid())
@@ -136,6 +146,7 @@ extension OperatorService {
                 ReloadRequest(isDryRun: isDryRun, caller: inquiry.peer) { [unowned self] result in
                     reply(to: inquiry, result.map { $0.wireBytes() })
                 })
+        case .restart: daemon?.restarter.take(inquiry)
         case .activity:
             guard let activity = activity() else { return }
             reply(to: inquiry, .success(activity.wireBytes()))

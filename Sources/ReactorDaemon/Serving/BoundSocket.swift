@@ -12,6 +12,8 @@ final class BoundSocket {
     private(set) var listener: Listener
     private let loop: EventLoop
     private let permissions: SocketPermissions
+    /// Whether a former process may go on with the socket.
+    private var isShared = false
 
     /// Locks and binds `path`.
     ///
@@ -58,6 +60,40 @@ final class BoundSocket {
         self.address = address
     }
 
+    /// Takes over a socket from a former process, which shares it until ``claim()``.
+    init(
+        succeedingTo handed: HandedSocket, permissions: SocketPermissions = SocketPermissions(),
+        on loop: EventLoop
+    ) throws(LoopError) {
+        address = try UnixAddress(handed.path)
+        self.loop = loop
+        self.permissions = permissions
+        isShared = true
+        guard let lock = handed.lock else {
+            guards = nil
+            listener = try Listener(on: loop, adopting: handed.listener)
+            return
+        }
+        let directory = try RuntimeDirectory(at: address.directory)
+        guards = (
+            directory, try LockFile(succeedingAt: lock, for: address, in: directory)
+        )
+        listener = try Listener(on: loop, succeedingAt: handed.listener)
+    }
+
+    /// Makes this process the only one with the socket: the former one ends.
+    func claim() {
+        isShared = false
+        guards?.lock.claim()
+    }
+
+    /// The socket for a process that takes it over.
+    func handed(as role: HandedSocket.Role) -> HandedSocket {
+        HandedSocket(
+            role: role, path: address.path, listener: listener.descriptor,
+            lock: guards?.lock.descriptor)
+    }
+
     /// Binds the socket again if its file was removed; returns whether it did.
     func rebindIfLost() throws(LoopError) -> Bool {
         guard let (directory, lock) = guards, !listener.isClosed, !listener.isPathOurs else {
@@ -73,9 +109,10 @@ final class BoundSocket {
         return true
     }
 
-    /// Stops listening, and removes the socket's file unless the socket was adopted.
+    /// Stops listening, and removes the socket's file unless the socket was adopted, or a former
+    /// process still has it.
     func close() {
-        listener.unlinkIfOurs()
+        if !isShared { listener.unlinkIfOurs() }
         listener.close()
     }
 }

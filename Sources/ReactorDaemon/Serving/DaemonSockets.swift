@@ -21,8 +21,13 @@ final class DaemonSockets {
     ///
     /// *Throws*: if one of them cannot be adopted or bound; none is open then.
     init(
-        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32, on loop: EventLoop
+        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32, on loop: EventLoop,
+        after predecessor: Predecessor? = nil
     ) throws(DaemonError) {
+        if let predecessor {
+            (main, admin) = try Self.succeed(predecessor, config, environment, uid, on: loop)
+            return
+        }
         let inherited: InheritedSockets?
         do throws(LoopError) {
             inherited = try InheritedSockets(environment, of: config.name)
@@ -35,6 +40,52 @@ final class DaemonSockets {
         } catch {
             main.close()
             throw .loop(error)
+        }
+    }
+
+    /// Takes over the sockets of a former process.
+    private static func succeed(
+        _ predecessor: Predecessor, _ config: DaemonConfig, _ environment: [String: String],
+        _ uid: UInt32, on loop: EventLoop
+    ) throws(DaemonError) -> (main: BoundSocket, admin: BoundSocket?) {
+        let path =
+            config.socket == nil && predecessor.isAdopted(.main)
+            ? nil : try BoundSocket.choose(config, environment: environment, uid: uid).path
+        guard let handed = try predecessor.socket(.main, at: path) else {
+            throw .handover("the former process has no socket")
+        }
+        let handedAdmin = try predecessor.socket(.admin, at: config.adminSocket)
+        do throws(LoopError) {
+            let main = try BoundSocket(
+                succeedingTo: handed, permissions: config.permissions, on: loop)
+            guard let handedAdmin else {
+                return (main, try openAdmin(config.adminSocket, nil, on: loop))
+            }
+            return (main, try BoundSocket(succeedingTo: handedAdmin, on: loop))
+        } catch {
+            throw .loop(error)
+        }
+    }
+
+    /// The sockets for a process that takes them over.
+    var handed: [HandedSocket] {
+        [main.handed(as: .main)] + (admin.map { [$0.handed(as: .admin)] } ?? [])
+    }
+
+    /// Makes this process the only one with the sockets: the former one ends.
+    func claim() {
+        main.claim()
+        admin?.claim()
+    }
+
+    /// Leaves new clients in the backlog until this is called with false.
+    func hold(_ isHeld: Bool) {
+        for socket in [main, admin].compactMap(\.self) {
+            if isHeld {
+                socket.listener.pauseAccepting()
+            } else {
+                socket.listener.resumeAccepting()
+            }
         }
     }
 

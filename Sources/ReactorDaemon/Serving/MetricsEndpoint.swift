@@ -16,7 +16,8 @@ final class MetricsEndpoint {
     /// Nanoseconds after which a connection is closed, whatever its state.
     static let deadline: UInt64 = 10_000_000_000
 
-    private let socket: BoundSocket
+    /// The socket where it listens.
+    let socket: BoundSocket
     private let loop: EventLoop
     private var visitors: [UInt64: Visitor] = [:]
     private var lastVisitor: UInt64 = 0
@@ -29,12 +30,19 @@ final class MetricsEndpoint {
         var request = HTTPRequest()
     }
 
-    /// Binds the socket; requests are answered from ``begin(_:)`` on.
+    /// Binds the socket, or takes over that of a former process; requests are answered from
+    /// ``begin(_:)`` on.
     ///
     /// *Throws*: as ``BoundSocket``.
-    init(_ path: String, on loop: EventLoop) throws(LoopError) {
+    init(
+        _ path: String, on loop: EventLoop, succeedingTo handed: HandedSocket? = nil
+    ) throws(LoopError) {
         self.loop = loop
-        socket = try BoundSocket(path, makesDirectory: false, on: loop)
+        if let handed {
+            socket = try BoundSocket(succeedingTo: handed, on: loop)
+        } else {
+            socket = try BoundSocket(path, makesDirectory: false, on: loop)
+        }
     }
 
     /// The socket's path.

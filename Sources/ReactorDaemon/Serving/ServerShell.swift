@@ -8,6 +8,14 @@ package import ReactorServer
 import ReactorThreads
 import ReactorWire
 
+/// The state of a shell's input.
+struct InputState {
+    /// The number of the last connection.
+    var lastConnection: UInt64 = 0
+    /// Whether nothing is read and no job runs, since another process may take over.
+    var isHeld = false
+}
+
 /// Serves a tree on a libuv loop: executes the server's outputs and runs the jobs that effects
 /// post.
 ///
@@ -27,8 +35,9 @@ package final class ServerShell {
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
-    private let links = Cell(ReferenceTable<Connection>())
-    private var lastConnection: UInt64 = 0
+    /// The open connections.
+    let links = Cell(ReferenceTable<Connection>())
+    private var input = InputState()
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.
     private var turnTime: UInt64 = 0
@@ -61,12 +70,13 @@ package final class ServerShell {
         recover = nil
         router = nil
         let inbox = TreeInbox(waking: loop.handle)
-        jobs = TreeJobs { inbox.take() }
+        jobs = TreeJobs(of: inbox.flag) { inbox.take() }
         let tree = Tree(
             root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
         current = Server(
             tree, limits: limits, daemonName: name, ownerUID: ownerUID,
             hasJournal: journal != nil, random: random)
+        current.measureInput { [unowned loop] in loop.now }
     }
 
     /// Mounts `root`, restores it to the end of `history`, and appends further turns to that
@@ -79,7 +89,7 @@ package final class ServerShell {
         self.loop = loop
         meter = LoopMeter(limits)
         let inbox = TreeInbox(waking: loop.handle)
-        jobs = TreeJobs { inbox.take() }
+        jobs = TreeJobs(of: inbox.flag) { inbox.take() }
         let epoch = random()
         let recovery = { (limits: ServerLimits) in
             let tree = Tree(
@@ -87,10 +97,13 @@ package final class ServerShell {
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
         let recovered = try history.recover(recovery(limits), epoch: epoch)
-        try history.verifyEarlierRows(root, limits)
+        let predecessor = history.predecessor
+        // A former process has verified them, and now has clients wait.
+        if predecessor == nil { try history.verifyEarlierRows(root, limits) }
         current = Server(
             recovered, watching: history.words, daemonName: name, ownerUID: ownerUID,
-            random: random)
+            after: predecessor?.document?.server, random: random)
+        current.measureInput { [unowned loop] in loop.now }
         recover = { (former) throws(DaemonError) in
             let recovery = recovery(former.limits)
             recovery.succeed(former.tree)
@@ -98,7 +111,8 @@ package final class ServerShell {
                 try history.recover(recovery, epoch: epoch), watching: history.words,
                 isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
         }
-        lastConnection = current.highestConnection
+        input.lastConnection = current.highestConnection
+        try history.awaitPredecessor(recovered.tree.revision)
         let keeper = try HistoryKeeper(history, of: current, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
@@ -126,6 +140,12 @@ package final class ServerShell {
             random: random)
     }
 
+    deinit {
+        // These closures do not retain the shell.
+        loop.onTurnEnd = nil
+        for link in links.value.objects { link.onBytes = nil }
+    }
+
     /// Stops the queries about the past and closes the journal; the second call does nothing.
     package func close(skipsSnapshot: Bool = false) {
         guard !isClosed else { return }
@@ -150,7 +170,7 @@ package final class ServerShell {
         meter.forgetCommits()
         keeper?.serve(server)
         router?.serve(server)
-        lastConnection = max(lastConnection, server.highestConnection)
+        skipConnections(to: server.highestConnection)
         for link in former { link.close() }
     }
 
@@ -167,6 +187,13 @@ package final class ServerShell {
         let limits = server.limits
         let userMax = [limits.memoryPerUIDMax, quotas.memoryMin ?? 0].filter { $0 > 0 }.min()
         meter.ceiling.setMax(limits.memoryMax, userMax: userMax ?? 0)
+    }
+
+    /// Applies what the configuration says besides limits and data, before clients are served.
+    func begin(with config: DaemonConfig, ownerUID: UInt32) {
+        meter.keepSlow(config.slowLog)
+        if let access = config.access { apply(access, ownerUID: ownerUID) }
+        apply(config.quotas)
     }
 
     /// Resumes the journal and makes the server accept actions, by default all.
@@ -204,10 +231,11 @@ package final class ServerShell {
     /// True if no client is connected.
     var isAlone: Bool { links.value.isEmpty }
 
-    /// Takes over the loop's turns and ends the first.
+    /// Takes over the loop's turns and ends the first; a loop serves one shell at a time.
     package func begin() {
         journal?.onAppended = { [unowned self] turn in appended(turn) }
-        loop.onTurnEnd = { [unowned self] in endTurn() }
+        let shell = Unretained(self)
+        loop.onTurnEnd = { shell.with { $0.endTurn() } }
         loop.onJobs = { [unowned self] in beginWork() }
         // The changes of starting reactors belong to the first turn, before any client connects.
         endTurn()
@@ -231,14 +259,29 @@ package final class ServerShell {
 
     /// Serves a connection that a listener accepted.
     package func accept(_ link: Connection, isAtAdminSocket: Bool = false) {
-        lastConnection += 1
-        let id = ConnectionID(lastConnection)
-        links.value.insert(link, at: id.rawValue)
+        input.lastConnection += 1
+        let id = ConnectionID(input.lastConnection)
+        attach(link, as: id)
         var peer = Peer(of: link)
         peer.isAtAdminSocket = isAtAdminSocket
         if server.readsGroups { peer.groups = link.peerGroups }
         server.connect(id, peer, at: loop.now)
-        link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
+        link.resumeReading()
+    }
+
+    /// Numbers later connections after `number`.
+    func skipConnections(to number: UInt64) {
+        input.lastConnection = max(input.lastConnection, number)
+    }
+
+    /// Runs no posted job, and resumes no reading, until this is called with false.
+    func holdJobs(_ isHeld: Bool) { input.isHeld = isHeld }
+
+    /// Passes what happens at a connection's socket to the server.
+    func attach(_ link: Connection, as id: ConnectionID) {
+        links.value.insert(link, at: id.rawValue)
+        let shell = Unretained(self)
+        link.onBytes = { bytes in shell.with { $0.received(bytes, from: id) } }
         link.onEnd = { [unowned self] in
             server.endInput(id)
             router?.endInput(id)
@@ -249,21 +292,28 @@ package final class ServerShell {
             server.disconnect(id, at: loop.now)
             router?.forget(id)
         }
-        link.resumeReading()
     }
 
-    // The closure calls one function: each use of an unowned reference in it is counted.
     private func received(_ bytes: Span<UInt8>, from id: ConnectionID) {
         let (server, now) = (current, loop.now)
-        endRead(by: server, at: now)
-        meter.beginRead(of: id, at: now, server.progress)
+        let progress = server.progress
+        endRead(by: server, at: now, progress)
+        meter.beginRead(of: id, at: now, progress)
         meter.position?.enter(id, links.value[id.rawValue].map { Peer(of: $0) })
         server.receive(id, bytes, at: now)
     }
 
     /// Ends the measurement of the last read, if it has not ended.
-    private func endRead(by server: Server, at now: UInt64) {
-        guard meter.isReading, var entry = meter.endRead(at: now, server.progress) else { return }
+    @inline(__always)
+    private func endRead(by server: Server, at now: UInt64, _ progress: ActionProgress? = nil) {
+        guard meter.isReading, let entry = meter.endRead(at: now, progress ?? server.progress)
+        else { return }
+        keep(entry, of: server)
+    }
+
+    /// Completes and keeps a read that took long.
+    private func keep(_ entry: SlowEntry, of server: Server) {
+        var entry = entry
         let peer = entry.connection.flatMap { links.value[$0] }.map { Peer(of: $0) }
         entry.path = server.lastPath?.description
         entry.uid = peer?.uid
@@ -294,12 +344,12 @@ extension ServerShell {
     private func endTurn() {
         // Swift retains a local reference once, and a property at each use.
         var server = current
-        if server.admission == .all {
+        if jobs.isDue, server.admission == .all, !input.isHeld {
             let due = jobs.take()
             if !due.isEmpty { beginWork() }
             for job in due { server.perform(job) }
+            if server !== current { server = current }
         }
-        if server !== current { server = current }
         var next: NextTurn
         repeat {
             turnTime = loop.now
@@ -316,7 +366,7 @@ extension ServerShell {
             next = server.nextTurn
         } while next.isNow
         // Other sockets are polled before more is read from a client that sends much.
-        if next.isAfterPoll || jobs.hasMore && server.admission == .all
+        if next.isAfterPoll || jobs.hasMore && server.admission == .all && !input.isHeld
             || keeper?.isGathering ?? false
         {
             loop.turnAgain()
@@ -347,7 +397,8 @@ extension ServerShell {
         switch consume output {
         case .write(let id, let slices): write(slices, to: id, of: server)
         case .pauseReading(let id): links.value[id.rawValue]?.pauseReading()
-        case .resumeReading(let id): links.value[id.rawValue]?.resumeReading()
+        case .resumeReading(let id):
+            if !input.isHeld { links.value[id.rawValue]?.resumeReading() }
         case .close(let id): links.value[id.rawValue]?.finish()
         case .cut(let id): links.value[id.rawValue]?.close()
         case .wake(let time): wake(at: time)

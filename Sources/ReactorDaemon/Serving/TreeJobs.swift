@@ -12,6 +12,7 @@ final class TreeJobs {
     typealias Job = @Sendable (Tree) -> Void
 
     private let posted: () -> [Job]
+    private let flag: Flag
     private var waiting: [Job] = []
     private var next = 0
     /// Number of turns that left jobs to the next turn.
@@ -20,8 +21,13 @@ final class TreeJobs {
     /// Maximum number of jobs that run in one turn; the others wait in order for the next.
     static let perTurnMax = 1_024
 
-    /// Takes jobs from an inbox through `posted`.
-    init(_ posted: @escaping () -> [Job]) { self.posted = posted }
+    /// Takes jobs through `posted` from an inbox, which has any only while `flag` is raised.
+    init(of flag: Flag, _ posted: @escaping () -> [Job]) {
+        (self.flag, self.posted) = (flag, posted)
+    }
+
+    /// Whether ``take()`` may return jobs. *Cost*: two loads.
+    var isDue: Bool { hasMore || flag.isUp }
 
     /// Whether jobs wait for the next turn: ``next`` is below the count of ``waiting``.
     private(set) var hasMore = false
@@ -66,8 +72,9 @@ final class TreeJobs {
 /// Posting wakes the loop; the jobs run at the end of that turn and become part of its batch.
 final class TreeInbox: Sendable {
     private let mailbox: Mailbox<@Sendable (Tree) -> Void>
-    // Most turns find no jobs, and testing a flag is cheaper than taking a lock.
-    private let flag = Flag()
+    /// Raised while jobs may wait: most turns find none, and testing a flag is cheaper than taking
+    /// a lock.
+    let flag = Flag()
 
     init(waking loop: LoopHandle) {
         mailbox = Mailbox(ring: { [flag] in

@@ -142,7 +142,8 @@ enum JournalFile {
         }
     }
 
-    private static func format(in directory: DataDirectory) throws(JournalError) -> Int {
+    /// The format of the journal.
+    static func format(in directory: DataDirectory) throws(JournalError) -> Int {
         let database = try reader(in: directory)
         return try database.run("opening") { try JournalFormat($0) }.format
     }

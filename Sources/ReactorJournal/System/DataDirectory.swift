@@ -1,5 +1,6 @@
 import CXXHash
 import Glibc
+import ReactorThreads
 
 /// The data directory of a daemon's history: open, checked for safety, and locked.
 ///
@@ -15,7 +16,10 @@ package final class DataDirectory: Sendable {
     let descriptor: Int32
     /// Whether writes to it can be relied on.
     let health = JournalHealth()
-    private let lock: Int32
+    /// The lock file, for a process that takes it over; negative without one.
+    package let lock: Int32
+    /// Raised while a former process may go on with the lock.
+    private let isShared = Flag()
     private let identity: FileIdentity?
     private let lockIdentity: FileIdentity?
 
@@ -35,6 +39,14 @@ package final class DataDirectory: Sendable {
         try self.init(at: path, to: .own)
     }
 
+    /// Opens and checks the directory at `path`, and takes over its lock from a former process of
+    /// this daemon, which shares it until ``claim()``.
+    ///
+    /// *Throws*: also if `lock` is not the locked file of the directory.
+    package convenience init(at path: String, succeedingTo lock: Int32) throws(JournalError) {
+        try self.init(at: path, to: .own, heldBy: lock)
+    }
+
     /// Opens the directory at `path` for reading, and keeps daemons out of it. No file changes
     /// except SQLite's `-shm`, which contains no data.
     ///
@@ -44,7 +56,7 @@ package final class DataDirectory: Sendable {
     }
 
     init(
-        at path: String, to purpose: Purpose, fileSystem: Int? = nil
+        at path: String, to purpose: Purpose, fileSystem: Int? = nil, heldBy former: Int32? = nil
     ) throws(JournalError) {
         self.path = Self.absolute(path)
         let isMade = unsafe purpose == .own && mkdir(path, 0o700) == 0
@@ -56,7 +68,12 @@ package final class DataDirectory: Sendable {
         do throws(JournalError) {
             try Self.checkSafety(of: descriptor, at: path, fileSystem: fileSystem)
             if isMade { try Self.synchronizeParent(of: descriptor, at: path) }
-            lock = try Self.lock(in: descriptor, at: path, to: purpose)
+            if let former {
+                lock = try Self.share(former, in: descriptor, at: path)
+                isShared.raise()
+            } else {
+                lock = try Self.lock(in: descriptor, at: path, to: purpose)
+            }
             lockIdentity = FileIdentity(of: lock)
         } catch {
             close(descriptor)
@@ -65,12 +82,24 @@ package final class DataDirectory: Sendable {
     }
 
     deinit {
-        if lock >= 0 {
+        if isShared.isUp {
+            // The lock belongs to the open file, which both processes have.
+            close(lock)
+        } else if lock >= 0 {
             // A process that is being started may have a copy of the descriptor up to its `exec`.
             flock(lock, LOCK_UN)
             close(lock)
         }
         close(descriptor)
+    }
+
+    /// Whether no former process may go on with the directory.
+    var isClaimed: Bool { !isShared.isUp }
+
+    /// Makes this process the only holder of the lock: the former one ends.
+    package func claim() {
+        guard isShared.take() else { return }
+        Self.writeHolder(to: lock)
     }
 
     /// The name of the lock file.
@@ -188,14 +217,26 @@ package final class DataDirectory: Sendable {
             close(lock)
             return try Self.lock(in: directory, at: path, to: purpose)
         }
-        if purpose == .own {
-            // The process id is for people, so a disk without room for it is not an error. Its text
-            // has a fixed width, so it needs room only once.
-            let digits = String(getpid())
-            let text = Array((String(repeating: " ", count: 11 - digits.count) + digits).utf8)
-            _ = unsafe pwrite(lock, text + [UInt8(ascii: "\n")], text.count + 1, 0)
-        }
+        if purpose == .own { writeHolder(to: lock) }
         return lock
+    }
+
+    /// Checks that `lock` is the locked file of the directory.
+    private static func share(
+        _ lock: Int32, in directory: Int32, at path: String
+    ) throws(JournalError) -> Int32 {
+        guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock),
+            flock(lock, LOCK_EX | LOCK_NB) == 0, fcntl(lock, F_SETFD, FD_CLOEXEC) == 0
+        else { throw .inUse(path: path, pid: holder(in: lock)) }
+        return lock
+    }
+
+    // The process id is for people, so a disk without room for it is not an error. Its text has a
+    // fixed width, so it needs room only once.
+    private static func writeHolder(to lock: Int32) {
+        let digits = String(getpid())
+        let text = Array((String(repeating: " ", count: 11 - digits.count) + digits).utf8)
+        _ = unsafe pwrite(lock, text + [UInt8(ascii: "\n")], text.count + 1, 0)
     }
 
     // If the directory's own name is lost, its content is lost too.

@@ -174,7 +174,8 @@ final class JournalCommitter: Sendable {
     private func close(_ state: inout State) {
         let isAccepting = state.status == .accepting
         state.status = .closed
-        guard directory.health.isGood else { return database.abandon() }
+        // A former process may go on with the journal, which is still open then.
+        guard directory.health.isGood, directory.isClaimed else { return database.abandon() }
         let end = Result { () throws(JournalError) in
             guard isAccepting, state.isBegun else { return false }
             try checkIdentities()

@@ -15,6 +15,8 @@ final class JournalUpkeep: Sendable {
     let mailbox: Mailbox<Order>
     /// Held by the thread that writes; any thread.
     let gate = JournalGate()
+    /// Held by the upkeep's thread while it works, so that another thread can keep it from working.
+    let work = Lock()
     /// Limits the bytes written during a trim; any thread.
     let pace: TrimPace
     /// Raised when the journal is closing, so that no long work begins; any thread.
@@ -99,20 +101,24 @@ final class JournalUpkeep: Sendable {
             restartByteCount: tuning.restartByteCount)
         while state.isRunning {
             if state.goal == nil, !state.mayShrink { bell.wait() }
-            takeOrders(&state)
-            guard state.isRunning else { break }
-            if let goal = state.goal {
-                state.goal = nil
-                trim(goal, &state)
-                state.isDue = true
-            } else if state.mayShrink {
-                shrink(&state)
-            }
-            if state.isDue { checkpoint(&state) }
+            work.withLock { advance(&state) }
         }
         // A trim requested before the stop still removes a few rows.
         if let goal = state.goal { trim(goal, &state) }
         close()
+    }
+
+    private func advance(_ state: inout State) {
+        takeOrders(&state)
+        guard state.isRunning else { return }
+        if let goal = state.goal {
+            state.goal = nil
+            trim(goal, &state)
+            state.isDue = true
+        } else if state.mayShrink {
+            shrink(&state)
+        }
+        if state.isDue { checkpoint(&state) }
     }
 
     private func takeOrders(_ state: inout State) {

@@ -145,6 +145,20 @@ package final class SQLiteJournal: Journal {
         upkeep.isSpaceScarce.withLock { $0 = isScarce }
     }
 
+    /// Runs `body` while the journal's threads change nothing: another process may read and write the
+    /// journal, and becomes its only writer unless `body` returns.
+    ///
+    /// *Owner*: call it while no batch waits. Waits for a checkpoint in progress.
+    package func whileIdle<Result>(_ body: () -> Result) -> Result {
+        upkeep.work.withLock { upkeep.gate.upkeep(body) }
+    }
+
+    /// Whether the journal in `directory` has the format that this program writes, so that it is not
+    /// migrated when it is opened.
+    package static func isCurrent(in directory: DataDirectory) throws(JournalError) -> Bool {
+        try JournalFile.format(in: directory) == JournalFormat.current
+    }
+
     /// Commits the waiting batches and returns when the file is closed. Pending reports are
     /// delivered.
     package func close() {

@@ -22,6 +22,9 @@ final class Dispatcher {
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
     private let releases: ForcedReleases
+    /// Counts the bytes of all states.
+    let states: StateCeiling
+    private let time: InputTime
     /// The marker of the action that is being carried out.
     private let watch: Cell<ActionWatch>
     /// Actions by node.
@@ -36,7 +39,7 @@ final class Dispatcher {
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
         _ outcomes: OutcomeWriter, _ delivery: Delivery, _ connections: ConnectionTable,
-        watching watch: ActionWatch
+        _ states: StateCeiling, _ time: InputTime, watching watch: ActionWatch
     ) {
         self.tree = tree
         self.limits = limits
@@ -44,6 +47,7 @@ final class Dispatcher {
         self.chronicle = chronicle
         self.outcomes = outcomes
         self.delivery = delivery
+        (self.states, self.time) = (states, time)
         releases = ForcedReleases(tree, connections, orders)
         self.watch = Cell(watch)
     }
@@ -64,7 +68,9 @@ final class Dispatcher {
     }
 
     /// Whether the dispatcher runs every action, including those that make states larger.
-    private var admitsAll: Bool { chronicle.admission == .all && !isMemoryFull }
+    private var admitsAll: Bool {
+        chronicle.admission == .all && !isMemoryFull && states.admitsGrowth
+    }
 
     /// Runs only actions that make states smaller while `isMemoryFull` is true.
     func refuseGrowth(while isMemoryFull: Bool) { self.isMemoryFull = isMemoryFull }
@@ -99,46 +105,57 @@ extension Dispatcher {
         var run = AppliedRun(
             ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
         let countMax = UInt64(delivery.window(of: connection))
-        let keepsHistory = chronicle.keepsHistory
-        var last: (id: UInt32, node: AnyNode)?
-        // Actions of the run that are counted for their nodes.
-        var countedCount: UInt64 = 0
+        var stop = time.isMeasuring ? min(InputTime.actionsPerReading, countMax) : countMax
         var aliases: [NodeAlias] = []
         tree.begin(by: connection.caller)
         let page = watch.value.begin(session)
-        while run.count < countMax,
+        while run.count < stop || goOn(beyond: &stop, countMax),
+            let id = plainFrame(in: bytes, at: offset, after: run)?.id,
+            let node = connection.node(id)
+        {
+            if chronicle.keepsHistory { aliases.append(NodeAlias(id: id, node: node.number)) }
+            // The consecutive actions to one node.
+            let former = run.count
+            while run.count < stop || goOn(beyond: &stop, countMax),
+                let frame = plainFrame(in: bytes, at: offset, after: run), frame.id == id
+            {
+                page?.mark(frame.number)
+                let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
+                if let result {
+                    let end = frame.range.upperBound
+                    nodeCounts.value.add(run.count &- former &+ 1, to: node.number)
+                    endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
+                    conclude(result, bytes.extracting(offset..<end), aliases, session, connection)
+                    return end
+                }
+                offset = frame.range.upperBound
+                run.count &+= 1
+            }
+            nodeCounts.value.add(run.count &- former, to: node.number)
+        }
+        endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
+        return offset
+    }
+
+    /// The plain action at `offset`, if it continues `run`.
+    @inline(__always)
+    private func plainFrame(
+        in bytes: Span<UInt8>, at offset: Int, after run: AppliedRun
+    ) -> PlainFrame? {
+        guard
             let frame = PlainFrame(
                 .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
             // After the largest number, the ordinal would wrap to 0, which means none.
             frame.number == run.ordinal &+ run.count, frame.number > 0
-        {
-            if last?.id != frame.id {
-                guard let node = connection.node(frame.id) else { break }
-                if let last {
-                    nodeCounts.value.add(run.count &- countedCount, to: last.node.number)
-                    countedCount = run.count
-                }
-                if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
-                last = (frame.id, consume node)
-            }
-            guard let node = last?.node else { break }
-            page?.mark(frame.number)
-            let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
-            if let result {
-                let end = frame.range.upperBound
-                nodeCounts.value.add(run.count &- countedCount &+ 1, to: node.number)
-                endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
-                conclude(result, bytes.extracting(offset..<end), aliases, session, connection)
-                return end
-            }
-            offset = frame.range.upperBound
-            run.count &+= 1
-        }
-        if let last, run.count > countedCount {
-            nodeCounts.value.add(run.count &- countedCount, to: last.node.number)
-        }
-        endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
-        return offset
+        else { return nil }
+        return frame
+    }
+
+    /// Whether a run goes on after `count` actions, at most up to `countMax`: its user has time left.
+    private func goOn(beyond count: inout UInt64, _ countMax: UInt64) -> Bool {
+        guard count < countMax, !time.isSpent else { return false }
+        count = min(count &+ InputTime.actionsPerReading, countMax)
+        return true
     }
 
     /// Ends a run of plain actions: remembers their outcomes and records their frames.
@@ -466,6 +483,7 @@ extension Dispatcher {
             else: lackOfSpace)
         frameCount = min(shrunk.workByteCount >> 14, limits.framesPerTurnMax)
         shrunkByteCount += shrunk.shrunkByteCount
+        states.shrink(by: shrunk.shrunkByteCount)
         return shrunk.result
     }
 
@@ -475,9 +493,6 @@ extension Dispatcher {
             return chronicle.admission.rejection(
                 diskBytesMax: orders.stats.shell.diskBytesMax)
         }
-        return Rejection(
-            .memoryFull,
-            "the daemon has reached memoryMax \(limits.memoryMax) bytes: until states are smaller, "
-                + "it accepts only actions that make them smaller")
+        return states.rejection(memoryMax: isMemoryFull ? limits.memoryMax : nil)
     }
 }

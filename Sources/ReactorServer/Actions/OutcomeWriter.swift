@@ -198,12 +198,23 @@ extension OutcomeWriter {
         // If the same connection sent the action twice and its answer is still deferred, the end of
         // the effects follows that answer.
         if isRunning || session.isDeferred(ordinal) { return }
-        if session.wasApplied(beforeStart: ordinal) {
-            let text = "the daemon was restarted: effects that had not ended are gone"
-            send(
-                Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
-                to: connection)
-        }
+        if session.wasApplied(beforeStart: ordinal) { sendLoss(of: ordinal, to: connection) }
+        sendDone(ordinal, to: connection)
+    }
+
+    private func sendLoss(of ordinal: UInt64, to connection: Connection) {
+        let text = "the daemon was restarted: effects that had not ended are gone"
+        send(
+            Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
+            to: connection)
+    }
+
+    /// Reports the end of effects that a former process ran and the client waits for; after a
+    /// deferred answer, if there is one.
+    func endFormerEffects(of ordinal: UInt64, _ session: Session, to connection: Connection) {
+        session.awaitEffects(of: ordinal)
+        guard session.endEffects(of: ordinal) else { return }
+        sendLoss(of: ordinal, to: connection)
         sendDone(ordinal, to: connection)
     }
 

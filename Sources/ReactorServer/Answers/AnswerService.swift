@@ -19,6 +19,8 @@ final class AnswerService {
     let meter: ServerMeter
     /// Questions that wait for their answers.
     private let questions = Cell(QuestionTable())
+    /// Passes the shell the questions that it answers.
+    private let inquiries: Inquiries
     /// Large answers that are under way.
     private let answers = Cell(AnswerTable())
 
@@ -36,12 +38,16 @@ final class AnswerService {
         self.orders = orders
         self.chronicle = chronicle
         self.delivery = delivery
+        inquiries = Inquiries(source, orders, chronicle, delivery)
         // After a recovery, the size of the tree is unknown.
         if chronicle.turnStart > 0 { questions.value.grow(by: QuestionTable.unknownBytes) }
     }
 
     /// Applies other limits from here on.
-    func setLimits(_ limits: ServerLimits) { self.limits = limits }
+    func setLimits(_ limits: ServerLimits) {
+        self.limits = limits
+        questions.value.goOn()
+    }
 
     /// Large answers, kept or in progress.
     var table: AnswerTable { answers.value }
@@ -73,7 +79,7 @@ final class AnswerService {
     var isDue: Bool {
         questions.value.isActive
             && (questions.value.hasFinished || questions.value.hasSoon
-                || !questions.value.isEncoding && questions.value.hasLate
+                || !questions.value.isEncoding && questions.value.hasEligibleLate
                     && answers.value.busyByteCount < limits.answersBytesMax)
     }
 
@@ -122,9 +128,9 @@ extension AnswerService {
             }
         case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .keepBackup, .log, .export:
-            return inquireIntoPast(ask, header, of: connection)
-        case .metrics, .clients, .kick, .slowLog, .activity, .reload:
-            return inquire(ask, header, of: connection)
+            return inquiries.askPast(ask, header, of: connection)
+        case .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart:
+            return inquiries.ask(ask, header, of: connection)
         }
         answer(question, header, of: connection)
     }
@@ -213,7 +219,10 @@ extension AnswerService {
     }
 
     private func beginEncoding() {
-        while let taken = questions.value.popLate() {
+        guard questions.value.hasEligibleLate else { return }
+        let counts = largeAnswerCounts
+        let countMax = limits.heavyPerUIDMax
+        while let taken = questions.value.popLate(where: { counts[$0] ?? 0 < countMax }) {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
@@ -226,6 +235,18 @@ extension AnswerService {
             orders.append(.encode(capture(name, place)))
             return
         }
+    }
+
+    /// The large answers that the connections of each user read, each counted once. *Cost*:
+    /// O(connections).
+    private var largeAnswerCounts: [UInt32: Int] {
+        var answers: [UInt32: Set<ObjectIdentifier>] = [:]
+        for connection in meter.connections.values where connection.outlet.value.hasStreams {
+            for answer in connection.outlet.value.answers where answer.bytes.count > shareMax {
+                answers[connection.peer.uid, default: []].insert(ObjectIdentifier(answer))
+            }
+        }
+        return answers.mapValues(\.count)
     }
 
     /// Sends an empty part, which tells the client that the checksum is as of the turn's mark: the
@@ -386,102 +407,6 @@ extension AnswerService {
         delivery.send(answer, behind: prefix, of: number, to: connection)
     }
 
-    /// Sends an answer that no other connection shares, or refuses it if there is no room for it.
-    private func send(_ bytes: [UInt8], of number: UInt64, to connection: Connection) {
-        guard bytes.count > Self.copiedBytesMax else {
-            return delivery.reply(to: connection) {
-                $0.parts(.answer, number: number, body: bytes.span)
-            }
-        }
-        guard answers.value.makeRoom(for: bytes.count, limits.answersBytesMax) else {
-            return refuse([number], ": try again later", of: connection)
-        }
-        connection.requests.ask(number)
-        stream(answers.value.single(bytes), behind: [], of: number, to: connection)
-    }
-
-    private func refuse(_ numbers: [UInt64], _ reason: String, of connection: Connection) {
-        let text = "answersBytesMax \(limits.answersBytesMax) reached\(reason)"
-        for number in numbers {
-            delivery.refuse(
-                FrameHeader(kind: .ask, number: number), Refusal(.busy, text), of: connection)
-        }
-    }
-
-    /// Drops large answers that no connection reads any more.
-    func releaseEnded() {
-        guard delivery.hasEndedAnswers else { return }
-        for answer in delivery.takeEndedAnswers() { answers.value.release(answer) }
-    }
-
-    /// Ends large answers that make no progress, if other requests wait for their room.
-    ///
-    /// *Cost*: O(connections) if a request waits for room; otherwise O(1).
-    func cutStalled(_ connections: ConnectionTable) {
-        answers.value.dropIdle(at: orders.now)
-        let refused = answers.value.takeRefusal() ?? 0
-        let isWanted =
-            refused > 0 || !questions.value.isEncoding && questions.value.hasLate
-        guard isWanted, !hasRoom(for: refused) else { return }
-        var stalled: [(movedAt: UInt64, connection: Connection)] = []
-        for connection in connections.values {
-            guard let movedAt = connection.outlet.value.streamMovedAt,
-                orders.now &- movedAt >= limits.answerDeadline
-            else { continue }
-            stalled.append((movedAt, connection))
-        }
-        stalled.sort {
-            ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
-        }
-        for (_, connection) in stalled where !hasRoom(for: refused) {
-            refuse(delivery.cutAnswers(of: connection), ", and you read too slowly", of: connection)
-            releaseEnded()
-        }
-    }
-
-    /// Whether there is room for an answer of `byteCount` bytes besides those in progress.
-    private func hasRoom(for byteCount: Int) -> Bool {
-        let busy = answers.value.busyByteCount
-        return busy < limits.answersBytesMax
-            && (busy == 0 || busy + byteCount <= limits.answersBytesMax)
-    }
-}
-
-// MARK: - Questions that the shell answers
-extension AnswerService {
-    /// Has the archive answer a question about the past.
-    private func inquireIntoPast(
-        _ ask: Question, _ header: FrameHeader, of connection: Connection
-    ) {
-        guard chronicle.keepsHistory else {
-            let text = "the daemon keeps its state in memory: configure `data:` to keep the past"
-            return delivery.refuse(header, Refusal(.history, text), of: connection)
-        }
-        inquire(ask, header, of: connection)
-    }
-
-    /// Has the shell answer a question.
-    private func inquire(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
-        guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {
-            let text =
-                "\(Inquiry.perConnectionMax) questions about the past or the daemon wait for "
-                + "their answers"
-            return delivery.refuse(header, Refusal(.quota, text), of: connection)
-        }
-        do throws(Refusal) {
-            try source.check(ask, for: connection.access)
-        } catch {
-            return delivery.refuse(header, error, of: connection)
-        }
-        connection.requests.inquire()
-        orders.append(
-            .inquire(
-                Inquiry(
-                    connection: connection.id, peer: connection.peer, number: header.number,
-                    ask: ask, askedAt: orders.now,
-                    isAdministrator: connection.access?.isAdministrator ?? false)))
-    }
-
     /// Sends a connection the shell's answer: CBOR, or a refusal.
     func answer(
         _ number: UInt64, with result: Result<[UInt8], Refusal>, to connection: Connection
@@ -495,5 +420,72 @@ extension AnswerService {
         case .success(let bytes): send(bytes, of: number, to: connection)
         }
         delivery.list(connection)
+    }
+
+    /// Sends an answer that no other connection shares, or refuses it if there is no room for it.
+    private func send(_ bytes: [UInt8], of number: UInt64, to connection: Connection) {
+        guard bytes.count > Self.copiedBytesMax else {
+            return delivery.reply(to: connection) {
+                $0.parts(.answer, number: number, body: bytes.span)
+            }
+        }
+        guard answers.value.makeRoom(for: bytes.count, limits.answersBytesMax) else {
+            return refuse([number], "\(answersMaxText) reached: try again later", of: connection)
+        }
+        connection.requests.ask(number)
+        stream(answers.value.single(bytes), behind: [], of: number, to: connection)
+    }
+
+    private var answersMaxText: String { "answersBytesMax \(limits.answersBytesMax)" }
+
+    private func refuse(_ numbers: [UInt64], _ text: String, of connection: Connection) {
+        for number in numbers {
+            delivery.refuse(
+                FrameHeader(kind: .ask, number: number), Refusal(.busy, text), of: connection)
+        }
+    }
+
+    /// Drops large answers that no connection reads any more.
+    func releaseEnded() {
+        guard delivery.hasEndedAnswers else { return }
+        for answer in delivery.takeEndedAnswers() { answers.value.release(answer) }
+        questions.value.goOn()
+    }
+
+    /// Ends large answers that make no progress, if other requests wait for their room.
+    ///
+    /// *Cost*: O(connections) if a request waits for room; otherwise O(1).
+    func cutStalled(_ connections: ConnectionTable) {
+        answers.value.dropIdle(at: orders.now)
+        let refused = answers.value.takeRefusal() ?? 0
+        let isWanted =
+            refused > 0 || !questions.value.isEncoding && questions.value.hasLate
+        guard isWanted, !hasRoom(for: refused) || questions.value.isHeldUp else { return }
+        var stalled: [(movedAt: UInt64, connection: Connection)] = []
+        for connection in connections.values {
+            guard let movedAt = connection.outlet.value.streamMovedAt,
+                orders.now &- movedAt >= limits.answerDeadline
+            else { continue }
+            stalled.append((movedAt, connection))
+        }
+        stalled.sort {
+            ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
+        }
+        for (_, connection) in stalled {
+            let isHeldUp = questions.value.isHeldUp(connection.peer.uid)
+            guard !hasRoom(for: refused) || isHeldUp else { continue }
+            let limit = isHeldUp ? "heavyPerUIDMax \(limits.heavyPerUIDMax)" : answersMaxText
+            refuse(
+                delivery.cutAnswers(of: connection), "\(limit) reached, and you read too slowly",
+                of: connection)
+            releaseEnded()
+        }
+    }
+
+    /// Whether there is room for an answer of `byteCount` bytes besides those in progress.
+    private func hasRoom(for byteCount: Int) -> Bool {
+        let busy = answers.value.busyByteCount
+        return busy < limits.answersBytesMax
+            && (busy == 0 || busy + byteCount <= limits.answersBytesMax)
     }
 }

@@ -76,8 +76,8 @@ struct AnswerSource {
             try checkHistory(of: try finder.path(path), access)
         // An entry shows a whole transaction, with the changes of other nodes.
         case .log: try checkHistory(of: .root, access)
-        case .snapshot, .backup, .keepBackup, .reload, .metrics, .clients, .kick, .slowLog,
-            .activity, .stats:
+        case .snapshot, .backup, .keepBackup, .reload, .restart, .metrics, .clients, .kick,
+            .slowLog, .activity, .stats:
             try checkAdministrator(access)
         case .get, .select, .describe, .tree, .limits, .checksum, .types: return
         }

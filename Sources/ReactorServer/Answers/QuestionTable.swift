@@ -68,6 +68,8 @@ struct QuestionTable {
     private var waiting: [SliceName: Waiting] = [:]
     private var soon = RoundRobin<UInt32, SliceName>()
     private var late = RoundRobin<UInt32, SliceName>()
+    /// Whether every user in ``late`` has as many large answers in progress as it may have.
+    private(set) var isHeldUp = false
     private var known: [SliceName: Known] = [:]
     /// Bytes of the turn's share that are spent.
     private(set) var spentBytes = 0
@@ -98,6 +100,9 @@ struct QuestionTable {
 
     /// Whether requests wait for encoding off the loop.
     var hasLate: Bool { !late.isEmpty }
+
+    /// Whether requests wait for encoding off the loop whose users may have another large answer.
+    var hasEligibleLate: Bool { !late.isEmpty && !isHeldUp }
 
     /// Whether a slice is being encoded off the loop.
     var isEncoding: Bool { running != nil }
@@ -147,6 +152,7 @@ struct QuestionTable {
         guard waiting[name]?.users.insert(uid).inserted ?? false else { return }
         if waiting[name]?.isLate ?? false {
             late.append(name, of: uid)
+            isHeldUp = false
         } else {
             soon.append(name, of: uid)
         }
@@ -178,13 +184,20 @@ struct QuestionTable {
         return nil
     }
 
-    /// Takes the next slice to encode off the loop.
-    mutating func popLate() -> Taken? {
-        while let (uid, name) = late.popFirst() {
+    /// Takes the next slice to encode off the loop, of a user for which `mayGo` returns true.
+    mutating func popLate(where mayGo: (UInt32) -> Bool = { _ in true }) -> Taken? {
+        while let (uid, name) = late.popFirst(where: mayGo) {
             if let taken = remove(name, uid, isLate: true) { return taken }
         }
+        isHeldUp = !late.isEmpty
         return nil
     }
+
+    /// Records that users with enough large answers in progress may have fewer now.
+    mutating func goOn() { isHeldUp = false }
+
+    /// Whether a user waits for encoding off the loop since it has enough large answers.
+    func isHeldUp(_ uid: UInt32) -> Bool { isHeldUp && late.contains(uid) }
 
     private mutating func remove(_ name: SliceName, _ uid: UInt32, isLate: Bool) -> Taken? {
         // A slice that was taken out in another user's turn is still in this queue.
@@ -211,6 +224,7 @@ struct QuestionTable {
     mutating func postpone(_ taken: Taken) {
         waiting[taken.name] = Waiting(askers: taken.askers, users: taken.users, isLate: true)
         for uid in taken.users.sorted() { late.append(taken.name, of: uid) }
+        isHeldUp = false
     }
 
     // MARK: Off the loop

@@ -23,6 +23,9 @@ package struct RoundRobin<Owner: Hashable, Element> {
     /// Whether no owner has an element.
     package var isEmpty: Bool { count == 0 }
 
+    /// Whether an owner has an element.
+    package func contains(_ owner: Owner) -> Bool { queues[owner] != nil }
+
     /// Number of owners with elements.
     package var ownerCount: Int { owners.count }
 
@@ -47,9 +50,17 @@ package struct RoundRobin<Owner: Hashable, Element> {
 
     /// Takes the oldest element of the owner whose turn it is.
     package mutating func popFirst() -> (owner: Owner, element: Element)? {
-        guard let owner = owners.popFirst(), let element = queues[owner]?.popFirst() else {
-            return nil
-        }
+        popFirst { _ in true }
+    }
+
+    /// Takes the oldest element of the first owner for which `mayGo` returns true. *Cost*: O(owners
+    /// for which it returns false).
+    package mutating func popFirst(
+        where mayGo: (Owner) -> Bool
+    ) -> (owner: Owner, element: Element)? {
+        guard let index = owners.firstIndex(where: mayGo) else { return nil }
+        let owner = owners.remove(at: index)
+        guard let element = queues[owner]?.popFirst() else { return nil }
         count -= 1
         if queues[owner]?.isEmpty ?? true {
             queues[owner] = nil

@@ -30,6 +30,8 @@ package struct ServerFigures: Sendable {
     package var sagasGivenUp: UInt64 = 0
     /// Which actions are admitted.
     package var admission = Admission.all
+    /// The bytes of all states.
+    package var states = StateFigures()
     /// Whether the server is ending and admits no client.
     package var isDraining = false
 
@@ -68,6 +70,9 @@ extension ServerMeter {
         figures.sagaRestarts = tree.sagaCounts.restarts
         figures.sagasGivenUp = tree.sagaCounts.givenUp
         figures.admission = chronicle.admission
+        figures.states = StateFigures(
+            byteCount: states.byteCount, byteCountMax: states.byteCountMax,
+            isFull: states.isFull)
         return figures
     }
 
@@ -102,6 +107,16 @@ extension ServerMeter {
             actions: connection.outlet.value.actionCount,
             inFlight: UInt64(connection.outlet.value.inFlight.count))
     }
+}
+
+/// The bytes of all states against ``ServerLimits/stateBytesMax``.
+package struct StateFigures: Equatable, Sendable {
+    /// Bytes of all states, rather too many than too few; 0 without a ceiling.
+    package var byteCount = 0
+    /// The ceiling in bytes; 0 without one.
+    package var byteCountMax = 0
+    /// Whether only actions that make states smaller are admitted.
+    package var isFull = false
 }
 
 /// The figures of a server for a live view.

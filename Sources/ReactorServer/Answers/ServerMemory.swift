@@ -63,6 +63,7 @@ struct ServerMeter {
     let openNodes: OpenNodes
     let sharing: SliceSharing
     let subscriptions: Subscriptions
+    let states: StateCeiling
 
     /// The amounts now. `answerByteCount` is the size of the large answers, `endedTurns` the number
     /// of ended turns.
@@ -128,6 +129,11 @@ struct ServerMeter {
         all["ringBytes"] = UInt64(memory.ringBytes)
         all["keptBytes"] = UInt64(memory.keptBytes)
         all["selectedBytes"] = UInt64(memory.selectedBytes)
+        if states.byteCountMax > 0 {
+            all["stateBytes"] = UInt64(states.byteCount)
+            all["stateBytesMax"] = UInt64(states.byteCountMax)
+            all["stateFull"] = states.isFull ? 1 : 0
+        }
         all["answerBytes"] = UInt64(memory.answerBytes)
         return all
     }

@@ -87,9 +87,7 @@ final class Connection {
 
     /// The open node that the client knows by `id`.
     func node(_ id: UInt32) -> AnyNode? {
-        guard Int(id) < openNodes.value.count, let node = openNodes.value[Int(id)], !node.isGone
-        else { return nil }
-        return node
+        openNodes.value.node(id)
     }
 
     /// Sets the peer's supplementary groups, and its class for them.
@@ -122,6 +120,15 @@ final class Connection {
         assert(!isGreeting || session == nil, "a client has a session before its hello")
         assert(isAdmitted || !isOpen, "a client has a session that was turned away")
         assert(session.map { $0.client == caller.client } ?? true, "the caller is another client")
+    }
+}
+
+extension [AnyNode?] {
+    /// The node at `id`, unless it is gone.
+    @inline(__always)
+    fileprivate func node(_ id: UInt32) -> AnyNode? {
+        guard Int(id) < count, let node = self[Int(id)], !node.isGone else { return nil }
+        return node
     }
 }
 
@@ -289,7 +296,7 @@ struct Subscription {
     let takesPatches: Bool
 
     /// Why a client needs a snapshot: deltas were dropped, or none has been sent.
-    enum Debt {
+    enum Debt: String {
         /// It needs none, and gets the updates.
         case none
         /// A snapshot, or a value.

@@ -50,6 +50,9 @@ struct Inlet: ~Copyable {
     /// Bytes that arrived and are not handled.
     var heldByteCount: Int { assembler.byteCount }
 
+    /// A copy of these bytes.
+    var heldBytes: [UInt8] { assembler.unusedBytes }
+
     /// Bytes of memory for them.
     var keptByteCount: Int { assembler.storedByteCount }
 

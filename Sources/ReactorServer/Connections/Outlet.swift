@@ -22,7 +22,7 @@ struct Outlet: ~Copyable {
     /// Segments that wait for the socket, in order.
     private var queue = UniqueDeque<Segment>()
     /// Large answers, which leave in parts after ``queue``, in order.
-    private var streams: [AnswerStream] = []
+    private(set) var streams: [AnswerStream] = []
     /// Cost of the updates and snapshots in ``queue``.
     private(set) var updateByteCount = 0
     /// Cost of the outcomes, replies and marks in ``queue``, which are never dropped.
@@ -44,10 +44,10 @@ struct Outlet: ~Copyable {
     /// The last turn with output for the connection.
     private var listedTurn: UInt64 = 0
     /// Sequence of the last mark.
-    private var markedSequence: UInt64 = 0
+    private(set) var markedSequence: UInt64 = 0
 
     /// Whether a client's copies follow the tree.
-    enum State {
+    enum State: String {
         /// Every subscription has its snapshot, and gets the updates that follow it.
         case current
         /// A subscription waits for its snapshot.
@@ -393,6 +393,15 @@ extension Outlet {
 
     /// Records that the socket took all of the last write.
     mutating func endWrite() { isWriting = false }
+
+    /// Continues the output of a former process, whose `bytes` wait for the socket.
+    mutating func begin(
+        with bytes: [UInt8], _ state: State = .current, markedAt sequence: UInt64 = 0,
+        actionCount: UInt64 = 0
+    ) {
+        if !bytes.isEmpty { append(Segment(bytes: bytes, range: 0..<bytes.count, 0, .control)) }
+        (self.state, markedSequence, self.actionCount) = (state, sequence, actionCount)
+    }
 
     // MARK: Large answers
 

@@ -82,6 +82,9 @@ final class Delivery {
     /// Whether a turn waits for the journal.
     var hasUnreleased: Bool { !ledger.value.isEmpty }
 
+    /// Whether everything has left for the sockets that may.
+    var isSettled: Bool { !hasListed && !hasUnreleased && !isSharing && !hasEndedAnswers }
+
     /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {

@@ -33,7 +33,7 @@ final class Chronicle {
     private var isDurable = false
     /// Sequence before the turn's first transaction.
     private(set) var turnStart: UInt64
-    private var probes: TurnProbes
+    private let probes: Cell<TurnProbes>
     private var epoch: EpochState
     /// The highest number of any connection; later connections get higher ones.
     private(set) var highestConnection: UInt64
@@ -65,7 +65,7 @@ final class Chronicle {
         epoch = keepsHistory && recovery.goesOnInEpoch ? .inherited : .own
         highestConnection = recovery.lastConnection
         turnStart = recovery.tree.turn.sequence
-        probes = TurnProbes(recovery, keepsHistory: keepsHistory)
+        probes = Cell(TurnProbes(recovery, keepsHistory: keepsHistory))
         if keepsHistory, turnStart > 0, epoch == .own { orders.stats.epochChanges = 1 }
     }
 
@@ -319,34 +319,36 @@ extension Chronicle {
     private func recordProbe() {
         guard !isReadOnly else { return }
         if hasChanges {
-            probes.collect(
+            probes.value.collect(
                 behind: tree.turn.deltaByteCount + facts.value.count, at: orders.now)
-        } else if !probes.isRowDue {
+        } else if !probes.value.isRowDue {
             return
         }
-        if let sums = probes.takeSums() { record(.sums(sums)) }
-        if let probe = probes.take(at: orders.now) {
+        if let sums = probes.value.takeSums() { record(.sums(sums)) }
+        if let probe = probes.value.take(at: orders.now) {
             record(.probe(probe.nodes))
             orders.append(.sum(probe))
         }
-        probes.endTurn()
+        probes.value.endTurn()
     }
 
     /// Whether the next turn gets a row for a probe or its sums, also without a change.
-    var isProbeDue: Bool { probes.isRowDue }
+    var isProbeDue: Bool { probes.value.isRowDue }
 
     /// Passes the time, once a second.
-    func tick() { if keepsHistory, !isReadOnly { probes.tick(at: orders.now) } }
+    func tick() { if keepsHistory, !isReadOnly { probes.value.tick(at: orders.now) } }
 
     /// Records the checksums of the last probe, which read `byteCount` bytes.
-    func summed(_ sums: [UInt64], byteCount: Int) { probes.finish(sums, byteCount: byteCount) }
+    func summed(_ sums: [UInt64], byteCount: Int) {
+        probes.value.finish(sums, byteCount: byteCount)
+    }
 
     /// The batch of turn `turn` with a probe and its sums, for a server that runs no further action.
     /// Returns nil if every change has recorded sums, or changes are in no batch.
     func makeLastProbe(of turn: UInt64) -> Batch? {
         guard keepsHistory, !isReadOnly, !isUnsealed else { return nil }
-        if let sums = probes.takeSums() { record(.sums(sums)) }
-        if let probe = probes.takeLast() {
+        if let sums = probes.value.takeSums() { record(.sums(sums)) }
+        if let probe = probes.value.takeLast() {
             record(.probe(probe.nodes))
             record(.sums(probe.sums().values))
         }

@@ -20,6 +20,13 @@ package final class Recovery {
     package private(set) var replayedCount: UInt64 = 0
     /// The replayed rows that no checksum verifies.
     package private(set) var unverified = UnverifiedRows()
+    /// The sequence up to which ``AnyNode/stateByteCount`` is that of each state; nil before the
+    /// recovery is finished.
+    private(set) var measuredSequence: UInt64?
+    /// Bytes of the replayed deltas.
+    private(set) var deltaByteCount = 0
+    /// The sequence before the first replayed row.
+    private var firstSequence: UInt64?
     let nodes: TreeRecovery
     let sessions: SessionTable
     let ring: DeltaRing
@@ -117,6 +124,8 @@ package final class Recovery {
         }
         try nodes.replay(batch.deltas.storage.span.extracting(batch.deltas.range))
         nodes.endRow()
+        if firstSequence == nil { firstSequence = batch.after }
+        deltaByteCount += batch.deltas.count
         unverified.add(batch)
         for fact in facts {
             switch fact {
@@ -197,6 +206,7 @@ package final class Recovery {
             nodes.renumberTasks(epoch: epoch)
         }
         try nodes.finish(epoch: epoch, sequence: sequence)
+        measuredSequence = firstSequence ?? sequence
         if !isOnlyShown { try nodes.checkTasks() }
         return self
     }

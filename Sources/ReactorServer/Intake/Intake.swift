@@ -26,14 +26,18 @@ final class Intake {
     private let handshake: Handshake
     /// Keeps users to the rules of the configuration.
     let quotas: UserQuotas
+    /// Whether no input is handled, since another process may take over.
+    private var isHeld = false
     /// Connections that have had their share of a turn.
     private let rests = Cell(RestQueue())
+    /// Measures the time that users take.
+    let time: InputTime
 
     init(
         _ limits: ServerLimits, _ orders: ShellOrders, _ peers: PeerAdmission,
         _ delivery: Delivery, _ dispatcher: Dispatcher, _ openNodes: OpenNodes,
         _ subscriptions: Subscriptions, _ answers: AnswerService, _ handshake: Handshake,
-        _ quotas: UserQuotas
+        _ quotas: UserQuotas, _ time: InputTime
     ) {
         self.limits = limits
         self.orders = orders
@@ -45,6 +49,7 @@ final class Intake {
         self.answers = answers
         self.handshake = handshake
         self.quotas = quotas
+        self.time = time
     }
 
     /// Applies other limits from here on, also to the parts that handle the frames.
@@ -57,6 +62,7 @@ final class Intake {
         subscriptions.setLimits(limits)
         answers.setLimits(limits)
         handshake.setLimits(limits)
+        time.setLimits(limits)
     }
 
     /// Number of ended turns, including those without output.
@@ -68,10 +74,24 @@ final class Intake {
     /// Whether resting connections are read at the end of the current turn.
     var hasRested: Bool { rests.value.hasRested }
 
+    /// Leaves all held-back input where it is until this is called with false. The caller then reads
+    /// on from every connection.
+    func holdInput(_ isHeld: Bool) { self.isHeld = isHeld }
+
     /// Ends a turn: handles the input of connections that have rested for a turn.
     func endTurn() {
-        for connection in rests.value.endTurn() { readOn(connection) }
+        if let due = rests.value.endTurn() { for connection in due { readOn(connection) } }
         rests.value.beginTurn()
+        time.beginTurn()
+    }
+
+    /// Has a connection wait for the next turn, as its user has used its time in this one; with
+    /// `wasHandled`, after those of its connections that had no input handled.
+    private func rest(_ connection: Connection, wasHandled: Bool) {
+        orders.stats.turnTimePauses &+= 1
+        let wasReading =
+            wasHandled ? rests.value.list(connection) : rests.value.postpone(connection)
+        if wasReading { orders.append(.pauseReading(connection.id)) }
     }
 }
 
@@ -83,6 +103,14 @@ extension Intake {
     func receive(_ connection: Connection, _ bytes: Span<UInt8>) {
         let now = orders.now
         guard connection.isRead else { return connection.inlet.value.hold(bytes, at: now) }
+        guard
+            !peers.hasSeveralUsers
+                || time.begin(connection.peer, isGreeting: connection.isGreeting)
+        else {
+            connection.inlet.value.hold(bytes, at: now)
+            return rest(connection, wasHandled: false)
+        }
+        defer { time.end() }
         var start = 0
         while !connection.inlet.value.isEmpty, start < bytes.count, connection.isRead {
             start = connection.inlet.value.complete(from: bytes, at: start)
@@ -102,7 +130,11 @@ extension Intake {
 
     /// Handles the held-back input of a connection whose client has read enough.
     func readOn(_ connection: Connection) {
-        guard delivery.resumeReading(connection) else { return }
+        guard !isHeld, delivery.resumeReading(connection) else { return }
+        guard !peers.hasSeveralUsers || time.begin(connection.peer) else {
+            return rest(connection, wasHandled: false)
+        }
+        defer { time.end() }
         read(connection.inlet.value.takeHeldBack(at: orders.now), of: connection)
         if connection.inlet.value.isEnded { delivery.list(connection) }
     }
@@ -130,6 +162,10 @@ extension Intake {
                 offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
                 // After a run, the client may have to read its outcomes first.
                 guard connection.isRead else { return FrameProgress(end: offset) }
+                if time.isMeasuring, offset != first, time.isSpent {
+                    rest(connection, wasHandled: true)
+                    return FrameProgress(end: offset)
+                }
                 guard
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)

@@ -166,6 +166,10 @@ final class PeerAdmission {
     /// Number of admitted connections that are open.
     var admittedCount: Int { admitted.total + adminCount }
 
+    /// Whether several users have an admitted connection; administrators at their socket count as
+    /// one.
+    var hasSeveralUsers: Bool { admitted.userCount + (adminCount > 0 ? 1 : 0) > 1 }
+
     /// Number of connections without a hello.
     var silentCount: Int { silent.value.count }
 

@@ -4,8 +4,9 @@ import ReactorBytes
 /// next turn.
 ///
 /// *Place*: the server adds a connection that sent ``ServerLimits/framesPerTurnMax`` frames in a
-/// turn. *Shape*: a connection is in the queue exactly while its ``Inlet/state`` is `resting`,
-/// unless it was closed.
+/// turn, or whose user has used its ``ServerLimits/turnTimePerUID``. *Shape*: a connection is in the
+/// queue exactly while its ``Inlet/state`` is `resting`, unless it was closed. Connections that had
+/// no input handled in the turn come before those that had, so that those of one user take turns.
 struct RestQueue: ~Copyable {
     /// Number of ended turns, including those without output.
     private(set) var endedTurns: UInt64 = 0
@@ -13,9 +14,11 @@ struct RestQueue: ~Copyable {
     private var spent: [Connection] = []
     /// Connections that sent it earlier; their input is handled when the current turn ends.
     private var rested: [Connection] = []
+    /// Connections whose input waits since their user had used its time before.
+    private var postponed: [Connection] = []
 
     /// Whether a connection has sent its share since the last turn ended.
-    var hasSpent: Bool { !spent.isEmpty }
+    var hasSpent: Bool { !spent.isEmpty || !postponed.isEmpty }
 
     /// Whether connections are read at the end of the current turn.
     var hasRested: Bool { !rested.isEmpty }
@@ -26,10 +29,18 @@ struct RestQueue: ~Copyable {
         return connection.inlet.value.rest()
     }
 
-    /// Ends a turn. Returns the open connections whose rest has ended, which are awake.
-    mutating func endTurn() -> [Connection] {
+    /// Adds a connection whose input is not handled in this turn, before those that have sent their
+    /// share; returns whether its frames were handled before.
+    mutating func postpone(_ connection: Connection) -> Bool {
+        postponed.append(connection)
+        return connection.inlet.value.rest()
+    }
+
+    /// Ends a turn. Returns the open connections whose rest has ended, which are awake; nil if none
+    /// rested.
+    mutating func endTurn() -> [Connection]? {
         endedTurns &+= 1
-        if rested.isEmpty { return [] }
+        if rested.isEmpty { return nil }
         let due = rested.filter { !$0.isClosed }
         rested = []
         for connection in due { connection.inlet.value.wake() }
@@ -38,9 +49,9 @@ struct RestQueue: ~Copyable {
 
     /// Begins a turn, after the input of the connections from ``endTurn()`` was handled.
     mutating func beginTurn() {
-        if spent.isEmpty, rested.isEmpty { return }
-        rested = spent
-        spent = []
+        if spent.isEmpty, postponed.isEmpty, rested.isEmpty { return }
+        rested = postponed + spent
+        (postponed, spent) = ([], [])
         invariants()
     }
 

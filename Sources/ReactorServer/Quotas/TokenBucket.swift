@@ -1,3 +1,5 @@
+package import ReactorWire
+
 /// The tokens that a user has left, of a rate.
 ///
 ///     bucket.withdraw(800, at: now)
@@ -15,7 +17,7 @@ struct TokenBucket {
     /// Tokens that are left; negative if tokens are owed.
     private(set) var level: Int
     /// Time up to which tokens were added, in nanoseconds.
-    private var filledAt: UInt64
+    private(set) var filledAt: UInt64
 
     /// Nanoseconds worth of tokens that an empty bucket collects before its user may go on: fewer
     /// would wake the server for a single action.
@@ -26,6 +28,13 @@ struct TokenBucket {
         self.rate = rate
         level = rate.amount
         filledAt = now
+    }
+
+    /// Makes a bucket with the tokens of a former process, `level` of them at `time`.
+    init(_ rate: TokenRate, level: Int, at time: UInt64) {
+        self.rate = rate
+        self.level = min(level, rate.amount)
+        filledAt = time
     }
 
     /// Whether no token is left.
@@ -96,5 +105,19 @@ struct TokenBucket {
     @inline(__always)
     private func invariants() {
         assert(level <= rate.amount, "a bucket of \(rate.amount) tokens has \(level)")
+    }
+}
+
+/// The tokens of a bucket at a time, for another process on the same machine.
+@WireCodable
+package struct TokenLevel: Equatable, Sendable {
+    /// Tokens that are left; negative if tokens are owed.
+    package var level: Int
+    /// Time up to which tokens were added, in nanoseconds.
+    package var time: UInt64
+
+    init(_ bucket: TokenBucket) {
+        level = bucket.level
+        time = bucket.filledAt
     }
 }

@@ -58,6 +58,15 @@ final class UserQuotas {
             journal?.withdraw(byteCount, at: now)
         }
 
+        mutating func inherit(actions: TokenLevel?, journal: TokenLevel?) {
+            if let rate = self.actions?.rate, let actions {
+                self.actions = TokenBucket(rate, level: actions.level, at: actions.time)
+            }
+            if let rate = self.journal?.rate, let journal {
+                self.journal = TokenBucket(rate, level: journal.level, at: journal.time)
+            }
+        }
+
         mutating func fill(at now: UInt64) {
             actions?.fill(at: now)
             journal?.fill(at: now)
@@ -120,6 +129,22 @@ extension UserQuotas {
         rules = former.rules
         accounts.value = former.accounts.value
         orderWake()
+    }
+
+    /// What is left to each user: of actions and of journal bytes, each nil without a rate, as of
+    /// the time in nanoseconds.
+    var levels: [(uid: UInt32, actions: TokenLevel?, journal: TokenLevel?)] {
+        accounts.value.sorted { $0.key < $1.key }.map { uid, account in
+            (uid, account.actions.map(TokenLevel.init), account.journal.map(TokenLevel.init))
+        }
+    }
+
+    /// Continues with what a former process left to a user that has a rate here. The user's
+    /// connections have joined.
+    func inherit(_ uid: UInt32, actions: TokenLevel?, journal: TokenLevel?) {
+        guard accounts.value[uid] != nil else { return }
+        accounts.value[uid]?.inherit(actions: actions, journal: journal)
+        withdraw(0, journal: 0, of: uid)
     }
 
     private func update(_ uid: UInt32, _ quota: UserQuota) {

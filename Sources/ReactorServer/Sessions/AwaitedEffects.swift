@@ -14,6 +14,9 @@ struct AwaitedEffects {
     /// Whether the current connection waits for the end of effects.
     var isAsked: Bool { running.values.contains(true) || !endedEarly.isEmpty }
 
+    /// The actions for the end of whose effects the current connection waits, in ascending order.
+    var asked: [UInt64] { (running.filter(\.value).map(\.key) + endedEarly).sorted() }
+
     /// Records that the effects of an action may run now.
     mutating func start(_ ordinal: UInt64) {
         running[ordinal] = true

@@ -111,6 +111,16 @@ extension Session {
         return weighedBytes
     }
 
+    /// Highest ordinal that arrived on a connection that has ended.
+    var formerOrdinal: UInt64 { endedOrdinal }
+
+    /// Continues with the connections of a former process, the last of which is open.
+    func succeed(formerOrdinal: UInt64) {
+        endedOrdinal = min(formerOrdinal, ordinal)
+        markStart()
+        invariants()
+    }
+
     /// Ends what the last connection waited for: deferred actions are rejected.
     func endConnection(_ limits: OutcomeLimits) {
         endedOrdinal = ordinal
@@ -202,6 +212,9 @@ extension Session {
 
 // MARK: - The end of effects
 extension Session {
+    /// The actions for the end of whose effects the client waits, in ascending order.
+    var awaitedOrdinals: [UInt64] { awaited.asked }
+
     /// Records that the client waits for the end of an action's effects.
     func awaitEffects(of ordinal: UInt64) { awaited.start(ordinal) }
 

@@ -94,6 +94,15 @@ final class SessionTable {
         list(session)
     }
 
+    /// Restores a session of a former process that had no action.
+    func restoreBlank(client: UInt64, secret: [UInt8], uid: UInt32) {
+        guard byClient[client] == nil, sessions[secret] == nil else { return }
+        lastClient = max(lastClient, client)
+        let session = Session(secret: secret, uid: uid, client: client)
+        insert(session)
+        list(session)
+    }
+
     /// Records that a session of an earlier run had another action: it disconnected later than
     /// others.
     func touch(_ session: Session) { list(session) }
@@ -155,9 +164,9 @@ final class SessionTable {
     /// Reserves client numbers up to this one.
     func skip(to client: UInt64) { lastClient = max(lastClient, client) }
 
-    /// Ends the connections of sessions of an earlier run.
-    func endFormerConnections(_ limits: ServerLimits) {
-        for session in byClient.values {
+    /// Ends the connections of sessions of an earlier run, except those of `clients`.
+    func endFormerConnections(_ limits: ServerLimits, except clients: Set<UInt64> = []) {
+        for session in byClient.values where !clients.contains(session.client) {
             session.endConnection(limits.outcomes)
             session.markStart()
             leftBytes += session.weigh()

@@ -29,7 +29,7 @@ extension Question {
         switch self {
         case .past, .snapshot, .backup, .keepBackup, .log, .export: true
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
-            .clients, .kick, .slowLog, .activity, .reload:
+            .clients, .kick, .slowLog, .activity, .reload, .restart:
             false
         }
     }
@@ -56,6 +56,7 @@ extension Question {
         case .slowLog: ("slowLog", nil)
         case .activity: ("activity", nil)
         case .reload: ("reload", nil)
+        case .restart: ("restart", nil)
         }
     }
 }

@@ -96,7 +96,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// reads nothing more until half of them are answered.
     public var questionsPerConnectionMax = 64
     /// Maximum number of one uid's unanswered queries that need a second tree; a further one is
-    /// refused as BUSY. One is processed at a time, and takes about as long as a start.
+    /// refused as BUSY. One is processed at a time, and takes about as long as a start. Also the
+    /// maximum number of answers larger than ``answerBytesPerTurnMax`` that its connections read at
+    /// a time; further ones wait.
     public var heavyPerUIDMax = 4
     /// Maximum bytes of one write to a connection's socket.
     public var writeBytesMax = 256 << 10
@@ -108,9 +110,16 @@ public struct ServerLimits: Equatable, Sendable {
     /// The process's memory in bytes at which actions that make states larger are rejected as
     /// MEMORY_FULL; 0 for no ceiling. The shell measures the process: see ``MemoryPressure``.
     public var memoryMax = 0
+    /// The encoded bytes of all states at which actions that make states larger are rejected as
+    /// MEMORY_FULL, as a number or as a share of ``memoryMax``; 0 bytes, or a share of no ceiling,
+    /// for no limit. See `StateCeiling` for how they are counted.
+    public var stateBytesMax = ByteShare.percent(50)
     /// Bytes of input, output, answers and outcomes that the clients of one uid keep together; above
     /// it, the heaviest of its connections is closed. 0 for no limit.
     public var memoryPerUIDMax = 0
+    /// Nanoseconds that the actions and requests of one uid may take in a turn while another user is
+    /// connected; the rest of its input waits until the input of the others was read.
+    public var turnTimePerUID: UInt64 = 2_000_000
     /// Nanoseconds during which an equal fault of a peer is not logged again. A peer is a uid and a
     /// pid; equal faults have the same code.
     public var logInterval: UInt64 = 10_000_000_000
@@ -120,6 +129,9 @@ public struct ServerLimits: Equatable, Sendable {
 
     /// The default limits.
     public init() {}
+
+    /// ``stateBytesMax`` in bytes; 0 for no limit.
+    package var stateByteCountMax: Int { stateBytesMax.byteCount(of: memoryMax) }
 
     /// Bytes that one connection keeps alive at most: its input, its queues, its answers, and the
     /// outcomes of its session.
@@ -182,7 +194,9 @@ public struct ServerLimits: Equatable, Sendable {
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),
             "memoryMax": UInt64(memoryMax),
+            "stateBytesMax": UInt64(stateByteCountMax),
             "memoryPerUIDMax": UInt64(memoryPerUIDMax),
+            "turnTimePerUIDNanoseconds": turnTimePerUID,
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),
@@ -192,6 +206,8 @@ public struct ServerLimits: Equatable, Sendable {
             "deltaBytesMax": UInt64(CoreLimits.deltaBytesMax),
             "followerDepthMax": UInt64(CoreLimits.followerDepthMax),
             "followersMax": UInt64(CoreLimits.followersMax),
+            "effectsWaitingMax": UInt64(CoreLimits.effectsWaitingMax),
+            "sagasMax": UInt64(CoreLimits.sagasMax),
         ]
     }
 }

@@ -52,6 +52,9 @@ package struct ServerStats: Equatable, Sendable {
     package var valueBytesEncoded: UInt64 = 0
     /// Number of times that a user had used its quota, so that nothing was read from its clients.
     package var quotaPauses: UInt64 = 0
+    /// Number of times that input of a connection waited for the next turn, as its user had used
+    /// ``ServerLimits/turnTimePerUID``.
+    package var turnTimePauses: UInt64 = 0
     /// The figures that the shell counts.
     package var shell = ShellCounts()
     /// Connections that were refused, by the limit that they met.
@@ -93,7 +96,7 @@ package struct ServerStats: Equatable, Sendable {
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
             "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": shell.logLinesDropped,
-            "quotaPauses": quotaPauses,
+            "quotaPauses": quotaPauses, "turnTimePauses": turnTimePauses,
         ]
         if shell.diskBytesMax > 0 {
             all["diskBytes"] = shell.diskBytes

@@ -43,6 +43,9 @@ final class ShellOrders {
     @inline(__always)
     func next() -> ServerOutput? { queue.value.popFirst() }
 
+    /// Whether no order waits.
+    var isEmpty: Bool { queue.value.isEmpty }
+
     /// Takes all orders, in order.
     func takeAll() -> [ServerOutput] {
         var outputs: [ServerOutput] = []

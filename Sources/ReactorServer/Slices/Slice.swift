@@ -151,6 +151,19 @@ extension Slice {
         return true
     }
 
+    /// The checksum of the last value that was sent; nil if there is none.
+    var lastChecksum: UInt64? { lastValue.map { WireChecksum(of: $0.span).value } }
+
+    /// Keeps the current value as the last that was sent if it has this checksum; returns whether it
+    /// has.
+    func settleValue(as checksum: UInt64) -> Bool {
+        var writer = WireWriter()
+        let bytes = encodeValue(into: &writer) == .found ? writer.bytes : []
+        guard WireChecksum(of: bytes.span).value == checksum else { return false }
+        _ = replaceValue(bytes)
+        return true
+    }
+
     /// Drops the last value: it is out of date, and may be large.
     func forgetValue() { lastValue = nil }
 

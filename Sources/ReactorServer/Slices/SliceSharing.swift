@@ -89,6 +89,17 @@ final class SliceSharing {
         return slice
     }
 
+    /// The slice that a former process had under `id`; nil if it cannot be the same here.
+    func inherit(
+        _ id: UInt32, _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode,
+        _ bound: BoundSelection?, _ view: AccessClass?, for uid: UInt32
+    ) -> Slice? {
+        let count = table.value.count
+        let slice = table.value.inherit(id, node, field, mode, bound, view, for: uid)
+        if let slice, bound != nil, table.value.count > count { unselected.value.append(slice) }
+        return slice
+    }
+
     /// Drops the snapshots that are cached for later subscribers.
     func dropSnapshots() { table.value.dropSnapshots() }
 

@@ -87,6 +87,40 @@ struct SliceTable {
         return slice
     }
 
+    /// Creates the slice that a former process had under `id`, unless another connection follows it;
+    /// nil if that id or that slice is another one here. `bound` and `view` are nil for most slices;
+    /// `uid` is the user that follows it.
+    mutating func inherit(
+        _ id: UInt32, _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode,
+        _ bound: BoundSelection?, _ view: AccessClass?, for uid: UInt32
+    ) -> Slice? {
+        if let slice = byID[id] {
+            let isSame =
+                slice.node === node && slice.mode == mode && slice.field == field
+                && slice.view == view && slice.selection?.selection == bound?.selection
+            return isSame ? slice : nil
+        }
+        if mode == .replica {
+            guard id == node.number else { return nil }
+            return slice(node, field, mode)
+        }
+        let index = valuesByNode[node.number]
+        let other =
+            bound.map { index?.slice(of: $0.selection) }
+            ?? view.map { index?.slice(at: field, for: $0) } ?? index?.slice(at: field)
+        guard other == nil, ValueSliceIDs.contains(id) else { return nil }
+        let slice = Slice(
+            id: id, node: node, mode: mode, field: field, selection: bound, view: view)
+        byID[id] = slice
+        valuesByNode[node.number, default: SliceIndex()].insert(slice)
+        node.isWatched = true
+        if bound != nil {
+            selections[id] = uid
+            selectionsOfUser.count(1, of: uid)
+        }
+        return slice
+    }
+
     /// Number of slices of selections.
     var selectionCount: Int { selections.count }
 
@@ -164,6 +198,9 @@ struct ValueSliceIDs {
     /// Lowest number of a value slice.
     private static let lowest: UInt32 = 1 << 31
     private var last: UInt32
+
+    /// Whether a value slice may have this number.
+    static func contains(_ id: UInt32) -> Bool { id >= lowest }
 
     /// Starts behind `last`.
     init(behind last: UInt32 = lowest) { self.last = last }

@@ -64,6 +64,9 @@ final class Subscriptions {
     /// Whether a connection gets the snapshots that it is owed, at the end of the turn.
     func canBePaid(_ connection: Connection) -> Bool { sharing.canBePaid(connection) }
 
+    /// The slice of an id, if a connection follows it.
+    func slice(_ id: UInt32) -> Slice? { sharing.slice(id) }
+
     /// Number of subscriptions of all connections.
     var count: Int { counts.total }
 
@@ -152,6 +155,43 @@ extension Subscriptions {
                 ? "select the children of a collection" : "subscribe to it in value mode"
             throw Refusal(.path, "\(request.path) is inside a state: \(remedy)")
         }
+    }
+
+    /// Continues a subscription of a former process to the slice that had `id` there. Returns the
+    /// slice's node, or nil if the connection cannot have the same slice here.
+    func inherit(
+        _ id: UInt32, at path: SlicePath, _ field: [WireKey], _ mode: SubscriptionMode,
+        _ selection: Selection?, _ subscription: Subscription, isView: Bool,
+        of connection: Connection
+    ) -> AnyNode? {
+        let whole = SlicePath(path.components + field)
+        guard
+            let (node, rest) = try? finder.find(whole, for: connection.access, to: .read),
+            Array(rest) == field, connection.subscriptions[id] == nil
+        else { return nil }
+        let isWhole = mode == .value && selection == nil
+        let view = connection.access?.view(of: node)
+        // What cannot leave out hidden children is not followed: see `check`.
+        guard isWhole ? (view != nil) == isView : view == nil || !node.isCollection else {
+            return nil
+        }
+        var bound: BoundSelection?
+        if let selection {
+            guard let found = try? BoundSelection(selection, of: node) else { return nil }
+            bound = found
+        }
+        guard
+            let slice = sharing.inherit(
+                id, node, rest, mode, bound, isWhole ? view : nil, for: connection.peer.uid)
+        else { return nil }
+        slice.addFollower(connection)
+        counts.count(1, of: connection.peer.uid)
+        connection.subscriptions[id] = subscription
+        if subscription.takesPatches { slice.expectPatches() }
+        // Later changes count, not those of the replay.
+        if slice.mode == .value { slice.settleChanges() }
+        invariants()
+        return node
     }
 
     /// The slice that a request names.

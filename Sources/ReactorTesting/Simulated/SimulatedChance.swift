@@ -19,7 +19,8 @@ package final class SimulatedChance {
     package private(set) var isStormy: Bool
     private var random: SeededRandom
 
-    init(seed: UInt64, isCalm: Bool, _ weather: SimulatedWeather) {
+    /// Draws from `seed` as `weather` says; a calm world has no delays and no disturbances.
+    package init(seed: UInt64, isCalm: Bool, _ weather: SimulatedWeather = SimulatedWeather()) {
         self.seed = seed
         self.isCalm = isCalm
         self.weather = weather

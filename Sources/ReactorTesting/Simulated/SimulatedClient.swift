@@ -1,6 +1,6 @@
 package import ReactorClient
 import ReactorCore
-import ReactorServer
+package import ReactorServer
 import ReactorWire
 
 /// A real client machine in a simulated world.
@@ -12,15 +12,25 @@ package final class SimulatedClient {
     /// Called after every step that may have changed a mirror.
     package var onChange: (() -> Void)?
     private unowned let world: SimulatedWorld
+    private let uid: UInt32
+    /// The random choices of its links; nil for those of the world.
+    private let chance: SimulatedChance?
     private(set) var link: SimulatedLink?
     /// Whether the client's program has died.
     package private(set) var isGone = false
     private var timer: UInt64 = 0
 
-    init(_ world: SimulatedWorld, _ options: ClientOptions) {
+    init(
+        _ world: SimulatedWorld, _ options: ClientOptions, uid: UInt32, _ chance: SimulatedChance?
+    ) {
         self.world = world
+        self.uid = uid
+        self.chance = chance
         machine = ClientMachine(options) { [unowned world] in world.random.next() }
     }
+
+    /// The number of its open connection.
+    package var connection: ConnectionID? { link?.id }
 
     /// Runs `body` with the machine, and sends the resulting output.
     package func act(_ body: (ClientMachine) -> Void) {
@@ -84,7 +94,7 @@ package final class SimulatedClient {
         if world.chance.isStormy, world.random.chance(world.chance.weather.refusalPercent) {
             machine.connectFailed([])
         } else {
-            link = world.open(self)
+            link = world.open(self, uid: uid, chance)
             machine.connected()
         }
         pump()
@@ -120,9 +130,9 @@ struct SimulatedLinks {
     var sorted: [Entry] { entries.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value) }
 
     /// Opens the link of a client; nil for bytes without one.
-    mutating func open(for client: SimulatedClient?) -> SimulatedLink {
+    mutating func open(for client: SimulatedClient?, _ chance: SimulatedChance) -> SimulatedLink {
         lastNumber += 1
-        let link = SimulatedLink(ConnectionID(lastNumber))
+        let link = SimulatedLink(ConnectionID(lastNumber), chance)
         assert(entries[link.id] == nil, "link \(lastNumber) is open")
         entries[link.id] = (link, client)
         return link

@@ -6,6 +6,8 @@ import ReactorServer
 /// *Owner*: the world.
 package final class SimulatedLink {
     let id: ConnectionID
+    /// How long its bytes travel, and in which portions.
+    let chance: SimulatedChance
     /// Bytes from the client that the server has not read.
     private var up: [UInt8] = []
     /// Bytes for the client in the system's buffer.
@@ -25,7 +27,10 @@ package final class SimulatedLink {
     private var isUpDue = false
     private var isDownDue = false
 
-    init(_ id: ConnectionID) { self.id = id }
+    init(_ id: ConnectionID, _ chance: SimulatedChance) {
+        self.id = id
+        self.chance = chance
+    }
 
     /// Closes the server's end.
     func close() { isOpen = false }

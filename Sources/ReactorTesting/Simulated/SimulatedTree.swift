@@ -3,12 +3,15 @@ public import ReactorCore
 
 /// The states of all reactors of a simulated daemon after one transaction, for invariants.
 ///
-///     simulation.invariant("open issues are listed as open") { tree in
+///     simulation.invariant(ofTree: "open issues are listed as open") { tree in
 ///         let lines = tree.state(of: Tracker.self)?.lines ?? [:]
 ///         return tree.children(of: Issue.self, at: "/issues").allSatisfy { issue in
-///             lines[Int(issue.key.text) ?? 0]?.isOpen == issue.state.isOpen
+///             lines[issue.key() ?? 0]?.isOpen == issue.state.isOpen
 ///         }
 ///     }
+/// The run fails at once if a reactor of another type is where an invariant looks one up, unless
+/// the simulation upgrades the daemon. It fails at its end if a look-up has never found anything; a
+/// key of a collection counts like every other key of it.
 ///
 /// *Owner*: the invariant's closure, for one call.
 public struct SimulatedTree {
@@ -17,23 +20,39 @@ public struct SimulatedTree {
     private let model: TreeModel
     /// The daemon's tree, if it has this revision.
     private let daemon: Tree?
+    private let lookups: SimulatedLookups
 
-    init(_ model: TreeModel, _ revision: Revision, of daemon: Tree) {
+    init(
+        _ model: TreeModel, _ revision: Revision, of daemon: Tree, _ lookups: SimulatedLookups
+    ) {
         self.model = model
         self.revision = revision
         self.daemon = daemon.revision == revision ? daemon : nil
+        self.lookups = lookups
     }
 
     /// The state of the reactor of type `type` at `path`; nil if none is there.
     public func state<R: Reactor>(of type: R.Type, at path: String = "/") -> R.State? {
-        (try? SlicePath(path)).flatMap { model[$0]?.state(of: type) }
+        guard let place = lookups.path(path) else { return nil }
+        let entry = model[place]
+        let state = entry?.state(of: type)
+        lookups.record(
+            .state(of: type), at: place.components, in: model, isFound: state != nil,
+            other: state == nil ? entry?.node : nil)
+        return state
     }
 
-    /// The derived value at `path`; nil if none of its type is there.
+    /// The derived value at `path`; nil if none is there.
     public func value<Value: WireCodable>(of type: Value.Type, at path: String) -> Value? {
-        guard let entry = (try? SlicePath(path)).flatMap({ model[$0] }), entry.node.isDerived
-        else { return nil }
-        return try? Value(wireBytes: entry.bytes)
+        guard let place = lookups.path(path) else { return nil }
+        let entry = model[place]
+        let value = entry.flatMap { entry in
+            entry.node.isDerived ? try? Value(wireBytes: entry.bytes) : nil
+        }
+        lookups.record(
+            .value(of: type), at: place.components, in: model, isFound: value != nil,
+            other: value == nil ? entry?.node : nil)
+        return value
     }
 
     /// The children of type `type` in the collections that match `pattern`, in the order of their
@@ -41,16 +60,28 @@ public struct SimulatedTree {
     public func children<R: Reactor>(
         of type: R.Type, at pattern: String
     ) -> [SimulatedChild<R.State>] {
-        guard let pattern = PathPattern(pattern) else { return [] }
-        return model.paths(matching: pattern).compactMap { path in
-            model[path]?.state(of: type).map { SimulatedChild(path: path, state: $0) }
+        guard let names = lookups.path(pattern)?.components else { return [] }
+        let entries = model.paths(matching: PathPattern(names)).map { ($0, model[$0]) }
+        let children = entries.compactMap { path, entry in
+            entry?.state(of: type).map { SimulatedChild(path: path, state: $0) }
         }
+        let other = entries.lazy.compactMap { $0.1?.node }
+            .first { $0.parent?.isCollection == true && !($0 is Node<R>) }
+        lookups.record(
+            .state(of: type), at: names + ["*"], in: model, isFound: !children.isEmpty,
+            other: children.isEmpty ? other : nil)
+        return children
     }
 
     /// The owned keys of the reactor at `path`, in the order in which they were taken.
     ///
     /// They are known after the last transaction of a turn; nil after the transactions before it.
-    public func owners(at path: String = "/") -> [SimulatedOwner]? { daemon?.owners(at: path) }
+    public func owners(at path: String = "/") -> [SimulatedOwner]? {
+        guard let daemon, let place = lookups.path(path) else { return nil }
+        lookups.record(
+            .owners, at: place.components, in: model, isFound: daemon.node(at: place) != nil)
+        return daemon.owners(at: path)
+    }
 
     /// The planned actions of the reactor of type `type` at `path`, in the order in which they were
     /// planned.
@@ -58,7 +89,14 @@ public struct SimulatedTree {
     /// They are known after the last transaction of a turn; nil after the transactions before it.
     public func plans<R: Reactor>(
         of type: R.Type, at path: String = "/"
-    ) -> [SimulatedPlan<R.Action>]? { daemon?.plans(of: type, at: path) }
+    ) -> [SimulatedPlan<R.Action>]? {
+        guard let daemon, let place = lookups.path(path) else { return nil }
+        let node = daemon.node(at: place)
+        lookups.record(
+            .plans(of: type), at: place.components, in: model, isFound: node is Node<R>,
+            other: node is Node<R> ? nil : node)
+        return daemon.plans(of: type, at: path)
+    }
 }
 
 /// A child of a collection, with its state.
@@ -70,115 +108,10 @@ public struct SimulatedChild<State> {
 
     /// The child's key in its collection.
     public var key: WireKey { path.components.last ?? "" }
-}
 
-/// The paths of collections, with `*` for any name.
-struct PathPattern {
-    private let names: [WireKey]
-
-    /// Reads a pattern; nil if it is no path.
-    init?(_ text: String) {
-        guard let path = try? SlicePath(text) else { return nil }
-        names = path.components
-    }
-
-    /// Whether `path` is that of a child of a collection that matches.
-    func matchesChild(_ path: SlicePath) -> Bool {
-        path.components.count == names.count + 1
-            && zip(names, path.components).allSatisfy { $0 == "*" || $0 == $1 }
-    }
-
-    /// The path up to the first `*`, which the daemon can look up.
-    var fixed: SlicePath { SlicePath(Array(names.prefix { $0 != "*" })) }
-
-    /// The children with their composed values, of the collections in `value`, which is that of
-    /// ``fixed``; in the order of their paths.
-    func children(in value: WireValue) -> [(path: SlicePath, value: WireValue)] {
-        var found = [(path: fixed, value: value)]
-        for name in names.dropFirst(fixed.components.count) + ["*"] {
-            found = found.flatMap { (path, value) in
-                Self.entries(of: value, named: name).map { (path.appending($0.key), $0.value) }
-            }
-        }
-        return found
-    }
-
-    private static func entries(of value: WireValue, named name: WireKey) -> [WireMap.Pair] {
-        guard case .map(let map) = value else { return [] }
-        if name == "*" { return map.pairs.sorted { $0.key < $1.key } }
-        return map[name].map { [WireMap.Pair(key: name, value: $0)] } ?? []
-    }
-}
-
-/// The nodes of a tree with their states after the last transaction that was read, by path.
-///
-/// *Invariants*: a node is in the model exactly while it is in the tree. *Owner*: ``TreeRecord``.
-final class TreeModel {
-    /// A node and its state; decoded once, when an invariant first reads it.
-    final class Entry {
-        let node: AnyNode
-        let bytes: [UInt8]
-        private var decoded: Any?
-
-        init(_ node: AnyNode, _ bytes: [UInt8]) {
-            self.node = node
-            self.bytes = bytes
-        }
-
-        /// The state, if the node is of type `type`.
-        func state<R: Reactor>(of type: R.Type) -> R.State? {
-            guard node is Node<R> else { return nil }
-            if decoded == nil { decoded = try? R.State(wireBytes: bytes) }
-            return decoded as? R.State
-        }
-    }
-
-    private var entries: [SlicePath: Entry] = [:]
-
-    /// The node at `path`.
-    subscript(path: SlicePath) -> Entry? { entries[path] }
-
-    /// The paths of the children of collections that match `pattern`, sorted.
-    func paths(matching pattern: PathPattern) -> [SlicePath] {
-        entries.keys.filter { pattern.matchesChild($0) }
-            .sorted { $0.components.lexicographicallyPrecedes($1.components) }
-    }
-
-    /// Begins again with the nodes of `tree`.
-    func begin(_ tree: Tree) {
-        entries = [:]
-        tree.forEachNode { set($0, StateLedger.state(of: $0)) }
-    }
-
-    /// Applies a change that `ledger` has just read.
-    func apply(_ change: NodeChange, _ ledger: StateLedger) {
-        if change.structure.isEmpty { return set(change.node, change.after) }
-        for structure in change.structure {
-            switch structure {
-            case .create(let key, let number, let parts):
-                removeBranch(at: change.node.path.appending(key))
-                for number in [number] + parts.map(\.number) {
-                    if let entry = ledger.entry(number) { set(entry.node, entry.state, ledger) }
-                }
-            case .remove(let key): removeBranch(at: change.node.path.appending(key))
-            }
-        }
-    }
-
-    private func set(_ node: AnyNode, _ bytes: [UInt8]) {
-        entries[node.path] = Entry(node, bytes)
-    }
-
-    /// Adds a new node with its derived values.
-    private func set(_ node: AnyNode, _ bytes: [UInt8], _ ledger: StateLedger) {
-        set(node, bytes)
-        for (child, state) in ledger.derivedValues(of: node) { set(child, state) }
-    }
-
-    /// Removes a node and the nodes below it.
-    private func removeBranch(at path: SlicePath) {
-        guard entries[path] != nil else { return }
-        entries = entries.filter { !$0.key.components.starts(with: path.components) }
+    /// The child's key as the type of its collection's keys; `nil` if its text is no such key.
+    public func key<Key: ChildKey>(as type: Key.Type = Key.self) -> Key? {
+        Key(wireKeyText: key.text)
     }
 }
 
@@ -237,5 +170,16 @@ final class TreeRecord {
         }
         if let current { end(current) }
         return ledger.takeFindings()
+    }
+}
+
+extension SimulatedLookups.Subject {
+    /// The owned keys of any reactor.
+    static let owners = Self(
+        type: ObjectIdentifier(SimulatedOwner.self), text: "owned keys of the reactor")
+
+    /// The planned actions of a reactor.
+    static func plans<R: Reactor>(of type: R.Type) -> Self {
+        Self(type: ObjectIdentifier(SimulatedPlan<R.Action>.self), text: "plans of \(type)")
     }
 }

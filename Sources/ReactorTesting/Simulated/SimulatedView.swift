@@ -3,7 +3,7 @@ public import ReactorCore
 
 /// One client of a simulation: its identity, its mirrors, and the outcomes of its actions.
 ///
-///     simulation.invariant("a client sees the issues that it opened") { client in
+///     simulation.invariant(ofClients: "a client sees the issues that it opened") { client in
 ///         guard let shown = client.state(of: Tracker.self) else { return true }
 ///         return client.outcomes(of: Tracker.self).allSatisfy { sent in
 ///             guard client.shows(sent), let number = sent.reply?.number else { return true }
@@ -72,7 +72,7 @@ public struct SimulatedView {
     ) -> [SimulatedPlan<R.Action>] { daemon.plans(of: type, at: path) }
 
     /// The outcomes of the client's actions to reactors of type `type`, in the order in which they
-    /// arrived.
+    /// arrived; without those of batches, which have one outcome for several reactors.
     public func outcomes<R: Reactor>(of type: R.Type) -> [SimulatedOutcome<R>] {
         member.outcomes.compactMap { SimulatedOutcome($0) }
     }
@@ -104,28 +104,76 @@ public struct SimulatedOutcome<R: Reactor> {
 
     /// Reads a concluded action; nil if its reactor is of another type.
     init?(_ sent: SimulatedMember.Concluded) {
-        guard sent.action.type == ObjectIdentifier(R.self),
-            let action = try? R.Action(wireBytes: sent.action.bytes)
+        guard sent.action.type == ObjectIdentifier(R.self), let part = sent.action.parts.first,
+            let action = try? R.Action(wireBytes: part.action.bytes)
         else { return nil }
-        path = sent.action.path
+        path = part.path
         self.action = action
         outcome = sent.outcome.typed(as: R.Reply.self)
     }
 }
 
-/// An action of a simulated client.
+/// The actions of one transaction that a simulated client sends: see
+/// ``Simulation/traffic(ofBatches:percent:_:)``.
+public struct SimulatedBatch {
+    private(set) var parts: [SimulatedAction.Part] = []
+
+    /// Adds an action for the reactor at a path of properties.
+    public mutating func send<R: Reactor>(_ action: R.Action, to path: ReactorPath<R>) {
+        send(action, to: "\(path.path)")
+    }
+
+    /// Adds an action of any shape for the node at `path`.
+    public mutating func send(_ action: some WireCodable, to path: String) {
+        parts.append(SimulatedAction.Part(action, to: path))
+    }
+}
+
+/// An action of a simulated client, or a batch of them.
 struct SimulatedAction {
+    /// An action for one reactor.
+    struct Part {
+        /// The reactor's path.
+        let path: String
+        let action: WireEmbedded
+        /// The action as its author's type prints it.
+        let text: String
+
+        init(_ action: some WireCodable, to path: String) {
+            self.path = path
+            self.action = WireEmbedded(action)
+            text = "\(action)"
+        }
+    }
+
     /// The client's number.
     var client: Int
-    /// The reactor's path.
-    var path: String
-    /// The type of the reactor for which the action was made.
-    var type: ObjectIdentifier
-    var bytes: [UInt8]
+    /// The action; those of a batch, in order.
+    var parts: [Part]
+    /// The type of the reactor for which the action was made; nil of a batch.
+    var type: ObjectIdentifier?
     /// Whether the client waits for the end of the action's effects.
     var awaitsEffects = false
-    /// The path of the traffic to which it belongs.
+    /// The path of the traffic to which it belongs, or the name of the batches.
     var origin: String
+
+    /// The actions with the paths of their reactors.
+    var text: String {
+        let list = parts.map { "\($0.text) to \($0.path)" }.joined(separator: ", ")
+        return type == nil ? "one transaction of \(list)" : list
+    }
+
+    /// The action as its client sends it to the nodes of the parts.
+    func outgoing(to nodes: [NodeID]) -> OutgoingAction {
+        var outgoing: OutgoingAction
+        if type != nil, let node = nodes.first, let part = parts.first {
+            outgoing = OutgoingAction(encoded: part.action.bytes, to: node)
+        } else {
+            outgoing = OutgoingAction(batch: zip(nodes, parts).map { ($0, $1.action) })
+        }
+        outgoing.awaitsEffects = awaitsEffects
+        return outgoing
+    }
 }
 
 /// One client of a simulation.

@@ -84,11 +84,15 @@ package final class SimulatedWorld {
         func next() -> UInt64 { random.next() }
     }
 
-    /// Adds a client, which connects after a delay.
-    package func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
+    /// Adds a client of user `uid`, which connects after a delay. With `chance`, the bytes of its
+    /// connections take their delays from there, so that other clients' bytes do not change them.
+    package func client(
+        _ options: ClientOptions = ClientOptions(), uid: UInt32 = 1_000,
+        chance: SimulatedChance? = nil
+    ) -> SimulatedClient {
         var options = options
         options.keepsTrying = true
-        let client = SimulatedClient(self, options)
+        let client = SimulatedClient(self, options, uid: uid, chance)
         clients.append(client)
         client.act { $0.start() }
         return client
@@ -230,8 +234,10 @@ package final class SimulatedWorld {
 
 // MARK: - Links
 extension SimulatedWorld {
-    func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
-        let link = links.open(for: client)
+    func open(
+        _ client: SimulatedClient?, uid: UInt32, _ chance: SimulatedChance? = nil
+    ) -> SimulatedLink {
+        let link = links.open(for: client, chance ?? self.chance)
         let pid = Int32(truncatingIfNeeded: uid)
         server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
         noteServer()
@@ -253,9 +259,9 @@ extension SimulatedWorld {
 
     func scheduleUp(_ link: SimulatedLink) {
         guard link.scheduleUp() else { return }
-        timeline.after(chance.delay()) { [unowned self] in
+        timeline.after(link.chance.delay()) { [unowned self] in
             guard link.arriveUp() else { return }
-            let bytes = link.read(chance.portion())
+            let bytes = link.read(link.chance.portion())
             if !bytes.isEmpty { receive(bytes, link) }
             if link.hasBytes {
                 scheduleUp(link)
@@ -285,11 +291,11 @@ extension SimulatedWorld {
 
     func scheduleDown(_ link: SimulatedLink) {
         guard link.scheduleDown() else { return }
-        timeline.after(chance.delay()) { [unowned self] in
+        timeline.after(link.chance.delay()) { [unowned self] in
             guard link.arriveDown() else { return }
             let client = links[link.id]?.client
-            let bytes = link.deliver(chance.portion())
-            if link.fill(chance.bufferBytes) {
+            let bytes = link.deliver(link.chance.portion())
+            if link.fill(link.chance.bufferBytes) {
                 server.written(link.id, at: timeline.now)
                 noteServer()
             }
@@ -419,7 +425,7 @@ extension SimulatedWorld {
             bytes = faults.tampered(bytes, on: id, of: ObjectIdentifier(client))
         }
         link.write(bytes)
-        if link.fill(chance.bufferBytes) { server.written(id, at: timeline.now) }
+        if link.fill(link.chance.bufferBytes) { server.written(id, at: timeline.now) }
         scheduleDown(link)
     }
 

@@ -19,6 +19,7 @@ public import ReactorServer
 /// clock and executor of their environment. The simulation checks that
 ///
 /// - each invariant holds after every transaction, or whenever a client has received something,
+///   and looks up what there is: a path that nothing ever matched is a failure,
 /// - every mirror shows, at each revision, the daemon's state at that revision,
 /// - `reduce` is deterministic: repeated on a copy, it leads to the same state,
 /// - a client's revision never decreases in an epoch, and no two actions get the same revision,
@@ -140,7 +141,8 @@ extension Simulation {
     }
 
     /// Makes the run fail unless at least `sent` actions were sent, and `applied` actions applied,
-    /// of the traffic to `path`; `/` is that of the root.
+    /// of the traffic to `path`; `/` is that of the root, and the name of batches theirs. A batch
+    /// counts as one action.
     ///
     /// An action cannot be sent if its client knows no recipient.
     public func demand(sentAtLeast sent: Int = 0, appliedAtLeast applied: Int = 0, to path: String)
@@ -157,7 +159,7 @@ extension Simulation {
     ) {
         setup.traffic.append(
             .init(path: path, percent: percent, type: ObjectIdentifier(Simulation.self)) {
-                random, _ in .action(path: path, bytes: make(&random).wireBytes())
+                random, _ in .action(make(&random), to: path)
             })
     }
 
@@ -178,7 +180,7 @@ extension Simulation {
     ) {
         setup.traffic.append(
             .init(path: path, percent: percent, type: ObjectIdentifier(type)) { random, view in
-                make(&random, view).map { .action(path: path, bytes: $0.wireBytes()) }
+                make(&random, view).map { .action($0, to: path) }
             })
     }
 
@@ -215,8 +217,35 @@ extension Simulation {
                 let children = view.children(of: type, at: pattern)
                 guard let child = children.randomElement(using: &random) else { return .noChild }
                 return make(&random, view, child.path, child.state).map {
-                    .action(path: "\(child.path)", bytes: $0.wireBytes())
+                    .action($0, to: "\(child.path)")
                 }
+            })
+    }
+}
+
+// MARK: - Batches
+extension Simulation {
+    /// Makes clients send `percent` percent of the actions as batches, whose actions are all
+    /// applied, at one revision, or none is. `make` fills the batch; one without actions skips a
+    /// step.
+    ///
+    ///     simulation.traffic(ofBatches: "freeze", percent: 5) { random, client, batch in
+    ///         batch.send(Settings.Action.runsMax(0), to: "/settings")
+    ///         for project in client.children(of: Project.self, at: "/projects") {
+    ///             batch.send(Project.Action.pause, to: "\(project.path)")
+    ///         }
+    ///     }
+    ///
+    /// The name stands for the batches in ``demand(sentAtLeast:appliedAtLeast:to:)``.
+    public func traffic(
+        ofBatches name: String, percent: Int,
+        _ make: @escaping (inout SeededRandom, SimulatedView, inout SimulatedBatch) -> Void
+    ) {
+        setup.traffic.append(
+            .init(path: name, percent: percent, type: nil) { random, view in
+                var batch = SimulatedBatch()
+                make(&random, view, &batch)
+                return batch.parts.isEmpty ? nil : .parts(batch.parts)
             })
     }
 }

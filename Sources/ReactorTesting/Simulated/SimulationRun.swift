@@ -16,6 +16,7 @@ final class SimulationRun<Root: Reactor> {
     private let world: SimulatedWorld
     private let effects: ManualWorld
     private let record = TreeRecord()
+    private let lookups: SimulatedLookups
     private var members: [SimulatedMember] = []
     /// Revisions that clients received as outcomes.
     private var revisions: Set<Revision> = []
@@ -31,6 +32,8 @@ final class SimulationRun<Root: Reactor> {
 
     init(_ setup: SimulationSetup<Root>) {
         self.setup = setup
+        lookups = SimulatedLookups(
+            collections: setup.collections, isUpgraded: setup.makeNext != nil)
         effects = ManualWorld(seed: setup.seed)
         let tree = Tree(
             setup.makeRoot(), epoch: setup.seed | 1, environment: effects.environment())
@@ -62,10 +65,11 @@ final class SimulationRun<Root: Reactor> {
     /// Names the condition that was violated first; nil without violations.
     var failure: String? { violations.isEmpty ? nil : brokenClaim ?? "the protocol" }
 
-    /// Whether a demand was not met, and nothing else was violated.
+    /// Whether the run exercises too little, and violates nothing else.
     var lacksTraffic: Bool { brokenClaim == Self.trafficClaim }
 
     private static var trafficClaim: String { "enough traffic" }
+    private static var lookupClaim: String { "look-ups find what they name" }
 
     private func expect(
         _ condition: Bool, _ claim: String, _ text: @autoclosure () -> String
@@ -91,8 +95,10 @@ extension SimulationRun {
         }
         if counts.restarts < setup.restartsMax, random.chance(1) { add(.restart) }
         if isDue(counts.recoveries, setup.recoveriesMax) { add(.recover) }
-        // The next version gets at least a third of the steps.
-        if setup.makeNext != nil, !isUpgraded, isDue(0, 1) || index > stepCount * 2 / 3 {
+        // Each version gets at least a third of the steps.
+        if setup.makeNext != nil, !isUpgraded, index >= stepCount / 3,
+            isDue(0, 1) || index > stepCount * 2 / 3
+        {
             add(.upgrade)
         }
         guard let client = members.indices.randomElement(using: &random) else { return }
@@ -112,9 +118,9 @@ extension SimulationRun {
             left -= traffic.percent
             guard left < 0 else { continue }
             switch traffic.draw(&random, view) {
-            case .action(let path, let bytes):
+            case .parts(let parts):
                 return SimulatedAction(
-                    client: client, path: path, type: traffic.type, bytes: bytes,
+                    client: client, parts: parts, type: traffic.type,
                     awaitsEffects: awaitsEffects, origin: traffic.path)
             case .noChild:
                 count(traffic.path) { $0.unsent += 1 }
@@ -125,8 +131,8 @@ extension SimulationRun {
         let state = view.state(of: Root.self) ?? setup.makeRoot().initialState
         guard let action = action(&random, state) else { return nil }
         return SimulatedAction(
-            client: client, path: "/", type: ObjectIdentifier(Root.self),
-            bytes: action.wireBytes(), awaitsEffects: awaitsEffects, origin: "/")
+            client: client, parts: [SimulatedAction.Part(action, to: "/")],
+            type: ObjectIdentifier(Root.self), awaitsEffects: awaitsEffects, origin: "/")
     }
 
     private func add(_ event: SimulatedEvent) {
@@ -207,25 +213,31 @@ extension SimulationRun {
 
     private func send(_ action: SimulatedAction, _ index: Int) {
         let member = members[action.client]
-        member.client.act { [unowned self] machine in
-            machine.hold(action.path) { [unowned self, unowned member] result in
-                do throws(ClientError) {
-                    submit(action, index, member, try result.get())
-                } catch {
-                    miss(action, index, error)
-                }
+        member.client.act { [unowned self] _ in open(action, index, member, []) }
+    }
+
+    /// Makes the nodes of the action's parts addressable, one after the other, and submits it.
+    private func open(
+        _ action: SimulatedAction, _ index: Int, _ member: SimulatedMember, _ holds: [NodeHold]
+    ) {
+        guard holds.count < action.parts.count else { return submit(action, index, member, holds) }
+        member.client.machine.hold(action.parts[holds.count].path) {
+            [unowned self, unowned member] result in
+            do throws(ClientError) {
+                open(action, index, member, holds + [try result.get()])
+            } catch {
+                miss(action, index, error)
             }
         }
     }
 
     private func submit(
-        _ action: SimulatedAction, _ index: Int, _ member: SimulatedMember, _ hold: NodeHold
+        _ action: SimulatedAction, _ index: Int, _ member: SimulatedMember, _ holds: [NodeHold]
     ) {
-        var outgoing = OutgoingAction(encoded: action.bytes, to: hold.node)
-        outgoing.awaitsEffects = action.awaitsEffects
         do throws(ClientError) {
+            let outgoing = action.outgoing(to: holds.map(\.node))
             try member.client.machine.submit(outgoing) { [unowned self, unowned member] outcome in
-                hold.keep()
+                for hold in holds { hold.keep() }
                 conclude(action, index, member, outcome)
             }
             count(action.origin) { $0.sent += 1 }
@@ -269,16 +281,25 @@ extension SimulationRun {
             for change in transaction.changes { checkRoot(change) }
             guard !setup.treeConditions.isEmpty else { return }
             let revision = Revision(epoch: batch.epoch, sequence: transaction.sequence)
-            let tree = SimulatedTree(record.model, revision, of: world.server.tree)
-            for condition in setup.treeConditions where !condition.holds(tree) {
-                expect(
-                    false, condition.claim,
-                    "\"\(condition.claim)\" does not hold after transaction "
-                        + "\(transaction.sequence), "
-                        + transaction.changes.map(\.text).joined(separator: "; "))
-            }
+            let tree = SimulatedTree(record.model, revision, of: world.server.tree, lookups)
+            for condition in setup.treeConditions { check(condition, tree, transaction) }
         }
+        lookups.lookAtCollections(of: record.model)
         for finding in findings { expect(false, "reduce is a function", finding) }
+    }
+
+    private func check(
+        _ condition: SimulationSetup<Root>.Condition<SimulatedTree>, _ tree: SimulatedTree,
+        _ transaction: TreeRecord.Transaction
+    ) {
+        lookups.begin(condition.claim)
+        let holds = condition.holds(tree)
+        // A look-up of another type is the cause of whatever the condition found.
+        if let mistake = lookups.takeMistake() { expect(false, Self.lookupClaim, mistake) }
+        expect(
+            holds, condition.claim,
+            "\"\(condition.claim)\" does not hold after transaction \(transaction.sequence), "
+                + transaction.changes.map(\.text).joined(separator: "; "))
     }
 
     private func checkRoot(_ change: NodeChange) {
@@ -360,6 +381,9 @@ extension SimulationRun {
         checkOwners()
         guard violations.isEmpty else { return }
         for demand in setup.demands { check(demand) }
+        guard violations.isEmpty else { return }
+        lookups.lookAtCollections(of: record.model)
+        for text in lookups.unmatched { expect(false, Self.trafficClaim, text) }
     }
 
     private func compareAtEnd(_ index: Int, _ member: SimulatedMember, _ target: Revision) {
@@ -377,8 +401,9 @@ extension SimulationRun {
             if let reader = member.readers[follow.path] {
                 compare(index, follow.path, reader, shown)
             } else {
+                // The next version refuses clients of the first one a mirror of another type.
                 expect(
-                    false, "clients get mirrors",
+                    !isOfFirstVersion(follow.path), "clients get mirrors",
                     "client \(index) never got a mirror of \(follow.path)")
             }
         }

@@ -74,20 +74,26 @@ struct SimulationSetup<Root: Reactor> {
 
     /// Random actions for reactors below the root.
     struct Traffic {
-        /// The path of the node, or the pattern of the collections.
+        /// The path of the node, the pattern of the collections, or the name of the batches.
         var path: String
         var percent: Int
-        var type: ObjectIdentifier
-        /// Draws the recipient's path and the action; nil if there is no recipient or no action.
+        /// The type of the recipients; nil of batches.
+        var type: ObjectIdentifier?
+        /// Draws the recipients and their actions; nil without an action.
         var draw: (inout SeededRandom, SimulatedView) -> Draw?
     }
 
     /// A drawn action.
     enum Draw {
-        /// An action for the reactor at a path.
-        case action(path: String, bytes: [UInt8])
+        /// One action, or those of a batch.
+        case parts([SimulatedAction.Part])
         /// The client knows no child to which it could send.
         case noChild
+
+        /// An action for the reactor at a path.
+        static func action(_ action: some WireCodable, to path: String) -> Draw {
+            .parts([SimulatedAction.Part(action, to: path)])
+        }
     }
 
     /// The least number of actions that a run must send and apply.

@@ -50,8 +50,8 @@ struct SimulationTrace {
         switch event {
         case .send(let action):
             let awaited = action.awaitsEffects ? ", waits for its effects" : ""
-            return "client \(action.client) sends \(WireValue.texts(of: action.bytes)) to "
-                + "\(action.path)\(awaited): \(outcomes[index] ?? "no outcome yet")"
+            return "client \(action.client) sends \(action.text)\(awaited): "
+                + "\(outcomes[index] ?? "no outcome yet")"
         case .disconnect(let client): return "the connection of client \(client) breaks"
         case .die(let client): return "client \(client) dies, and another takes its number"
         case .restart: return "the daemon restarts without its history"

@@ -102,11 +102,24 @@ final class PendingSteps<R: Reactor> {
     }
 }
 
+/// An applied action of a child.
+struct ChildAction: Equatable {
+    /// The child's path.
+    var path: SlicePath
+    /// The encoded action.
+    var bytes: [UInt8]
+
+    /// The action and its path as a short text.
+    var text: String { "\(WireValue.texts(of: bytes)) of \(path)" }
+}
+
 /// A transaction in a ``TestStore``, with the parts that the test has not accounted for.
 struct TestStep<R: Reactor> {
     var sequence: UInt64
     /// The applied actions of the root.
     var actions: [R.Action] = []
+    /// The applied actions of children.
+    var childActions: [ChildAction] = []
     /// The change of each node, in the order of the first mutation.
     var changes: [NodeChange] = []
 

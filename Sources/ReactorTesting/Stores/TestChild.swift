@@ -70,6 +70,18 @@ public struct TestChild<Root: Reactor, C: Reactor> {
             mutation, of: C.self, at: "\(path)", change, fileID: fileID, filePath: filePath,
             line: line, column: column)
     }
+
+    /// Accounts for the next transaction, in which the child applied the follower `action`,
+    /// dispatched by any reactor, a plan or a stream.
+    public func receive(
+        follower action: C.Action, mutations: [C.Mutation]? = nil,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        store.receive(
+            follower: action, of: C.self, at: "\(path)", mutations: mutations, change,
+            fileID: fileID, filePath: filePath, line: line, column: column)
+    }
 }
 
 // MARK: - Children by properties

@@ -40,6 +40,30 @@ extension TestStore {
         account(for: root, mutations, change, after: text, at: location)
     }
 
+    /// Accounts for the next transaction, in which the child of type `type` at `path` applied the
+    /// follower `action`, dispatched by any reactor, a plan or a stream.
+    public func receive<C: Reactor>(
+        follower action: C.Action, of type: C.Type, at path: String,
+        mutations: [C.Mutation]? = nil, _ change: ((inout C.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, location) else { return }
+        let expected = ChildAction(path: node.path, bytes: action.wireBytes())
+        guard let step = next("the follower \(expected.text)", at: location) else { return }
+        // The follower's decision may have sent actions to further children.
+        if !step.actions.isEmpty || !step.childActions.contains(expected) {
+            let got =
+                step.childActions.isEmpty
+                ? step.text
+                : step.childActions.map(\.text)
+                    .joined(separator: "; ")
+            report("the follower \(expected.text) was expected, got \(got)", at: location)
+        }
+        account(for: node, mutations, change, after: expected.text, at: location)
+    }
+
     /// Accounts for an error without a caller, by a part of its text: an effect that threw, or a
     /// rejected follower.
     public func receive(

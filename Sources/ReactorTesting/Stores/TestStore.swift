@@ -31,7 +31,9 @@ public final class TestStore<R: Reactor> {
     /// Committed actions of the root, by the sequence of their transaction.
     private var tapped: [(sequence: UInt64, action: R.Action)] = []
     private var tapSequence: UInt64 = 0
-    private var tap: StoreToken?
+    /// Committed actions of children, encoded, by the sequence of their transaction.
+    private var tappedBelow: [(sequence: UInt64, action: ChildAction)] = []
+    private var taps: [StoreToken] = []
     /// The transactions and errors that the test has not accounted for.
     let pending: PendingSteps<R>
     private var lastOrdinal: UInt64 = 0
@@ -55,9 +57,13 @@ public final class TestStore<R: Reactor> {
         self.root = root
         ledger = StateLedger(tree)
         pending = PendingSteps(of: root)
-        tap = tree.addTap(
-            to: root,
-            NodeTap(action: { [unowned self] action, _ in tapped.append((tapSequence, action)) }))
+        taps = [
+            tree.addTap(
+                to: root,
+                NodeTap(action: { [unowned self] action, _ in tapped.append((tapSequence, action)) }
+                ))
+        ]
+        tapChildren()
         tree.open()
         settle(at: creation)
     }
@@ -138,8 +144,30 @@ extension TestStore {
         for (sequence, action) in tapped {
             found[sequence, default: TestStep(sequence: sequence)].actions.append(action)
         }
+        // An action of a child that changed nothing need not be received.
+        for (sequence, action) in tappedBelow { found[sequence]?.childActions.append(action) }
         tapped = []
+        tappedBelow = []
         pending.add(found.values.sorted { $0.sequence < $1.sequence })
+    }
+
+    /// Collects the actions of the children that exist, and of those to come.
+    private func tapChildren() {
+        tree.forEachNode { tap($0) }
+        let previous = tree.onMount
+        tree.onMount = { [weak self] node in
+            previous?(node)
+            self?.tap(node)
+        }
+    }
+
+    private func tap(_ node: AnyNode) {
+        guard node !== root, let child = node as? any ActionTapping else { return }
+        let path = node.path
+        let token = child.tapActions(in: tree) { [unowned self] bytes in
+            tappedBelow.append((tapSequence, ChildAction(path: path, bytes: bytes)))
+        }
+        taps.append(token)
     }
 
     /// Returns the ordinal of the next action.
@@ -179,5 +207,19 @@ extension TestStore {
                     + "runs; transaction \(effect.sequence) asked for it: advance the clock, cancel "
                     + "it, or name it in finish(leaving:)", at: location)
         }
+    }
+}
+
+/// A node whose actions are reported encoded.
+private protocol ActionTapping: AnyNode {
+    /// Reports each committed action, until the token is released.
+    func tapActions(in tree: Tree, _ take: @escaping ([UInt8]) -> Void) -> StoreToken
+}
+
+extension Node: ActionTapping {
+    fileprivate func tapActions(
+        in tree: Tree, _ take: @escaping ([UInt8]) -> Void
+    ) -> StoreToken {
+        tree.addTap(to: self, NodeTap(action: { action, _ in take(action.wireBytes()) }))
     }
 }

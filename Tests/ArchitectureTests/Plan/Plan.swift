@@ -146,7 +146,8 @@ enum Plan {
             products: ["ArgumentParser"], system: ["Foundation"],
             tests: ["ExamplesTests"]),
         Room(
-            "DeployExample", floor: 6, rooms: ["ReactorCore"], system: ["Foundation"],
+            "DeployExample", floor: 6, rooms: ["ReactorCore", "ReactorFoundation"],
+            system: ["Foundation"],
             tests: ["ExamplesTests"]),
         Room(
             "deploy-daemon", floor: 7, rooms: ["DeployExample", "ReactorDaemonCommand"],

@@ -1,10 +1,11 @@
 /// The files that compile the Swift code of documents.
 enum Snippets {
-    /// Files by document: each line of Swift in the document is in one of these files.
+    /// Files by document: each line of Swift in the document is in one of these files, and the
+    /// lines of each block are in one of them in the same order.
     static let compiled: [String: [String]] = [
         "README.md": [
-            "Tests/ReactorClientTests/ReadmeTests.swift",
             "Sources/Examples/Tracker/tracker-daemon/TrackerDaemon.swift",
+            "Tests/ReactorClientTests/ReadmeTests.swift",
         ],
         "Sources/ReactorWire/ReactorWire.docc/ReactorWire.md": [
             "Tests/ReactorWireTests/Guides/ReactorWireGuideTests.swift"
@@ -32,11 +33,11 @@ enum Snippets {
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
         article("Composition"): [
-            guide("CompositionGuideTests"), guide("CompositionKeysGuideTests"),
-            guide("CompositionPlacesGuideTests"),
-            guide("CompositionDerivedGuideTests"),
+            guide("CompositionGuide"), guide("CompositionKeysGuide"),
+            guide("CompositionPlacesGuide"),
+            guide("CompositionDerivedGuide"),
         ],
-        article("Ownership"): [guide("OwnershipGuideTests")],
+        article("Ownership"): [guide("OwnershipGuide")],
         article("SchemaEvolution"): [
             guide("SchemaEvolutionGuideTests"), "Tests/ReactorTestingTests/OldHistoryTests.swift",
         ],
@@ -64,6 +65,10 @@ enum Snippets {
         ],
         article("ComingFromSpacetimeDB"): [guide("ComingFromSpacetimeDBTests")],
     ]
+
+    /// Documents with a block whose lines come from several files, in the order of ``compiled``.
+    /// The README shows `@main`, which a test cannot have.
+    static let combined: Set = ["README.md"]
 
     private static func article(_ name: String) -> String {
         "Sources/ReactorCore/ReactorCore.docc/\(name)" + Document.suffix

@@ -106,6 +106,11 @@ extension SourceFile {
         while above >= 0 {
             let text = lines[above].drop { $0 == " " }
             if text.hasPrefix("///") { return true }
+            if text.hasPrefix(")") {
+                // The end of an attribute of several lines.
+                above = lines[..<above].lastIndex { $0.drop { $0 == " " }.hasPrefix("@") } ?? -1
+                continue
+            }
             guard text.hasPrefix("@") || text.hasPrefix("//") || text.hasPrefix("#if") else {
                 return false
             }

@@ -1,4 +1,5 @@
 import DeployExample
+import Foundation
 import ReactorCore
 import ReactorTesting
 import Testing
@@ -26,13 +27,51 @@ struct CoordinatorTests {
         #expect(workers[1].runs == [.web(2), .web(4)])
     }
 
+    @Test("a raised limit starts as many runs as there are workers, in one transaction")
+    func manyStarts() throws {
+        let bench = DeployBench()
+        try bench.apply(Settings.Action.runsMax(0), to: "/settings")
+        for name in 0..<20 { try bench.add("p\(name)", runs: 10) }
+        let workers = (0..<200).map { bench.worker("worker \($0)") }
+        for worker in workers { try worker.ask() }
+        #expect(try bench.queue.waiting.count == 200)
+        let before = bench.daemon.tree.revision.sequence
+        try bench.apply(Settings.Action.runsMax(1_000), to: "/settings")
+        #expect(try bench.queue.running.count == 200 && bench.queue.waiting == [])
+        #expect(workers.allSatisfy { $0.runs.count == 1 })
+        #expect(Set(workers.flatMap(\.runs)).count == 200)
+        #expect(bench.daemon.tree.revision.sequence == before + 2, "the setting, and the starts")
+        let refusal = try bench.refusal(of: Settings.Action.runsMax(1_001), to: "/settings")
+        #expect(refusal.message == "runsMax(1001) is out of range: set 0 to 1,000 runs")
+    }
+
+    @Test("no announcement is dropped while none can leave")
+    func manyAnnouncements() throws {
+        let sink = AnnouncementSink(failures: .max)
+        let bench = DeployBench(hooks: sink.hooks)
+        for name in 0..<11 {
+            try bench.add("p\(name)", runs: 10)
+            for number in 1...10 {
+                try bench.apply(Run.Action.cancel, to: "/projects/p\(name)/runs/\(number)")
+            }
+        }
+        let announcements = try bench.queue.announcements
+        #expect(announcements.count == 110 && sink.all == [])
+        #expect(announcements.first?.run == RunID(project: "p0", number: 1))
+    }
+
     @Test("a release builds all projects, or none if one of them refuses")
     func release() throws {
         let bench = DeployBench()
         try bench.add("api")
         try bench.add("web") { $0.isPaused = true }
         let rejection = try bench.refusal(of: Coordinator.Action.release(["api", "web"]))
-        #expect(rejection == Rejection("paused", "/projects/web: web is paused"))
+        #expect(
+            rejection
+                == Rejection(
+                    "paused",
+                    "/projects/web: web is paused: continue it with deploy set web --no-paused")
+        )
         #expect(try bench.project("api").lastNumber == 0)
         #expect(try bench.queue.waiting == [])
         let unknown = try bench.refusal(of: Coordinator.Action.release(["api", "ios"]))
@@ -50,9 +89,13 @@ struct CoordinatorTests {
         try ann.ask()
         try ann.finish()
         #expect(try bench.run(.web(1)).phase == .succeeded)
+        let turned = try #require(try bench.project("web").lines[1]?.turned)
+        let lastSuccess = Date(timeIntervalSince1970: Double(turned.milliseconds) / 1_000)
+        #expect(try bench.project("web").lastSuccess == lastSuccess)
         let notes = try bench.queue.notes
-        #expect(notes == ["/projects/site: /projects: there is no child \"site\""])
+        #expect(notes == ["next project: /projects/site: no such node"])
         try bench.add("site")
+        #expect(try bench.project("site").lastSuccess == nil)
         try ann.ask()
         try ann.finish()
         #expect(try bench.queue.waiting == [RunID(project: "site", number: 1)])
@@ -97,6 +140,44 @@ struct CoordinatorTests {
         ]
         #expect(refusals.map(\.code) == Array(repeating: "FORBIDDEN", count: 5))
         #expect(try bench.run(.web(1)).phase == .waiting)
+    }
+
+    @Test("announcements that fail too often stop, which is a note, until a person starts them")
+    func silence() throws {
+        let sink = AnnouncementSink(failures: 21)
+        let bench = DeployBench(hooks: sink.hooks)
+        try bench.add("web", runs: 1)
+        #expect(try bench.refusal(of: Coordinator.Action.announce).code == "not_silent")
+        try bench.apply(Run.Action.cancel, to: "/projects/web/runs/1")
+        bench.daemon.advance(by: .seconds(3_600))
+        #expect(try bench.queue.silence == "out of order" && sink.all == [])
+        let note = "the announcements have stopped: out of order: start them with deploy announce"
+        #expect(try bench.queue.notes == [note])
+        try bench.apply(Coordinator.Action.announce)
+        bench.daemon.settle()
+        #expect(try bench.queue.silence == "out of order", "it fails once more")
+        #expect(try bench.queue.notes == [note, note])
+        try bench.apply(Coordinator.Action.announce)
+        bench.daemon.settle()
+        #expect(try bench.queue.silence == nil && sink.all.map(\.run) == [.web(1)])
+        try bench.build("web")
+        try bench.apply(Run.Action.cancel, to: "/projects/web/runs/2")
+        bench.daemon.settle()
+        #expect(sink.all.map(\.run) == [.web(1), .web(2)])
+        #expect(try bench.queue.announcements == [])
+    }
+
+    @Test("a start of the daemon announces again")
+    func silentRestart() throws {
+        let sink = AnnouncementSink(failures: 20)
+        let bench = DeployBench(hooks: sink.hooks)
+        try bench.add("web", runs: 1)
+        try bench.apply(Run.Action.cancel, to: "/projects/web/runs/1")
+        bench.daemon.advance(by: .seconds(3_600))
+        #expect(try bench.queue.silence != nil && sink.all == [])
+        try bench.daemon.restart()
+        bench.daemon.settle()
+        #expect(try bench.queue.silence == nil && sink.all.map(\.run) == [.web(1)])
     }
 
     @Test("what has ended is announced once, in order, also if the announcements fail for a while")

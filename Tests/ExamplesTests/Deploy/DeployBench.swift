@@ -96,10 +96,10 @@ final class BenchWorker {
 
     /// Reports the end of its last run's script; returns the outcome.
     @discardableResult
-    func finish(succeeded: Bool = true) throws -> ActionOutcome {
+    func finish(exitCode: Int32 = 0) throws -> ActionOutcome {
         let run = try #require(runs.last)
         return try client.dispatch(
-            Run.Action.finish(succeeded: succeeded), to: "\(run.path.path)")
+            Run.Action.finish(exitCode: exitCode), to: "\(run.path.path)")
     }
 
     /// Ends its connection.

@@ -3,123 +3,195 @@ import ReactorClient
 import ReactorCore
 import ReactorTesting
 
-/// What must always hold in a coordinator, over all its reactors together.
+/// What must always hold in a coordinator, over all its reactors together. Before an upgrade to it,
+/// only the claims about runs and workers, which are the same reactors in the version before.
 enum DeployInvariants {
-    static func add(to simulation: Simulation<Coordinator>) {
-        addQueue(to: simulation)
-        addRuns(to: simulation)
+    static func add<Root: Reactor>(to simulation: Simulation<Root>) {
+        // After each transaction the simulation checks the conditions in this order: the first one
+        // takes the picture that the others read.
+        var picture = DeployPicture()
+        simulation.invariant(ofTree: "the reactors are looked up") { tree in
+            picture = DeployPicture(tree, after: picture)
+            return true
+        }
+        for claim in Claim.allCases {
+            simulation.invariant(ofTree: claim.rawValue) { _ in claim.holds(in: picture) }
+        }
         addClients(to: simulation)
     }
 
-    /// The queue and the numbers agree with the projects and their runs.
-    private static func addQueue(to simulation: Simulation<Coordinator>) {
-        simulation.invariant(ofTree: "the limit at the last start permits what runs") { tree in
-            guard let queue = tree.state(of: Coordinator.self), let last = queue.running.last
-            else { return true }
-            let limits = tree.state(of: Run.self, at: "\(last.path.path)")?.limits
-            return queue.running.count <= limits?.runsMax ?? 0
-        }
-        simulation.invariant(ofTree: "the queue lists the runs by what they do") { tree in
-            guard let queue = tree.state(of: Coordinator.self) else { return true }
-            let waiting = tree.ids { $0 == .waiting }
-            let running = tree.ids { $0 == .running || $0 == .deploying }
-            return Set(queue.waiting) == waiting && queue.waiting.count == waiting.count
-                && Set(queue.running) == running && queue.running.count == running.count
-        }
-        simulation.invariant(ofTree: "the projects list their runs and their phases") { tree in
-            tree.children(of: Project.self, at: "/projects").allSatisfy { project in
-                let runs = tree.children(of: Run.self, at: "\(project.path)/runs")
-                return project.state.numbers == runs.compactMap { Int($0.key.text) }.sorted()
-                    && runs.allSatisfy { run in
-                        let line = project.state.lines[Int(run.key.text) ?? 0]
-                        return line?.phase == run.state.phase
-                    }
-            }
-        }
-        simulation.invariant(ofTree: "the statistics count the projects and their runs") { tree in
-            var counted = DeployStats()
-            for project in tree.children(of: Project.self, at: "/projects") {
-                var stats = RunStats()
-                let runs = tree.children(of: Run.self, at: "\(project.path)/runs")
-                for run in runs { stats.add(run.state.phase) }
-                counted.add(stats)
-                let shown = tree.value(of: RunStats.self, at: "\(project.path)/stats")
-                if shown != stats { return false }
-            }
-            return tree.value(of: DeployStats.self, at: "/stats") == counted
-        }
-    }
+    /// A condition over all reactors; its raw value is its title.
+    enum Claim: String, CaseIterable {
+        case limit = "the limit at the last start permits what runs"
+        case queue = "the queue lists the runs by what they do"
+        case projects = "the projects list their runs and their phases"
+        case nights = "a project plans its nightly run exactly if it has a time"
+        case targets = "an environment has a run that was deployed there"
+        case statistics = "the statistics count the projects and their runs"
+        case worker = "a run has a worker exactly while it runs"
+        case ownership = "a worker owns its run, and its time is limited"
+        case idleWorkers = "an idle worker is a connected one, and is listed once"
+        case end = "a run that has ended does not go on"
 
-    /// Runs and workers belong together.
-    private static func addRuns(to simulation: Simulation<Coordinator>) {
-        simulation.invariant(ofTree: "a run has a worker exactly while it runs") { tree in
-            tree.runs.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
-        }
-        simulation.invariant(ofTree: "a worker owns its run, and its time is limited") { tree in
-            tree.runs.allSatisfy { run in
-                guard let owners = tree.owners(at: "\(run.path)"),
-                    let plans = tree.plans(of: Run.self, at: "\(run.path)")
-                else { return true }
-                let worker = run.state.worker
-                return owners.map(\.connection) == (worker.map { [$0.connection] } ?? [])
-                    && plans.contains { $0.action == .expire } == (worker != nil)
-                    && plans.contains { $0.action == .retry } == (run.state.phase == .pausing)
-            }
-        }
-        simulation.invariant(ofTree: "an idle worker is a connected one, and is listed once") {
-            tree in
-            guard let workers = tree.state(of: Workers.self, at: "/workers") else { return true }
-            let idle = workers.idle.map(\.worker.connection)
-            return Set(idle).count == idle.count
-                && idle.allSatisfy { workers.names[$0] != nil }
-        }
-        simulation.invariant(ofTree: "a run that has ended does not go on") { tree in
-            tree.runs.allSatisfy { !$0.state.phase.isEnd || !$0.state.log.isEmpty }
-        }
-    }
-
-    /// What clients see agrees with the outcomes of their actions.
-    private static func addClients(to simulation: Simulation<Coordinator>) {
-        simulation.invariant(ofClients: "two builds never get the same number") { client in
-            let built = client.outcomes(of: Project.self).compactMap { sent -> String? in
-                guard sent.path != DeploySimulation.removedPath, let number = sent.reply?.number
-                else { return nil }
-                return "\(sent.path)/\(number) in \(sent.outcome.revision?.epoch ?? 0)"
-            }
-            return Set(built).count == built.count
-        }
-        simulation.invariant(ofClients: "a client sees the runs that it built") { client in
-            let projects = client.children(of: Project.self, at: "/projects")
-            return client.outcomes(of: Project.self).allSatisfy { sent in
-                guard client.shows(sent), let number = sent.reply?.number,
-                    sent.path != DeploySimulation.removedPath
-                else { return true }
-                let project = projects.first { "\($0.path)" == sent.path }
-                return project?.state.lastNumber ?? 0 >= number
+        func holds(in picture: DeployPicture) -> Bool {
+            switch self {
+            case .limit: picture.keepsLimit
+            case .queue: picture.queuesRuns
+            case .projects: picture.listsRuns
+            case .nights: picture.plansNights
+            case .targets: picture.deploysRuns
+            case .statistics: picture.countsRuns
+            case .worker: picture.hasWorkersWhileRunning
+            case .ownership: picture.ownsAndLimitsRuns
+            case .idleWorkers: picture.listsIdleWorkersOnce
+            case .end: picture.endsRunsOnce
             }
         }
     }
 }
 
-extension SimulatedTree {
-    /// All runs of all projects.
-    var runs: [SimulatedChild<Run.State>] { children(of: Run.self, at: "/projects/*/runs") }
+extension DeployPicture {
+    fileprivate var keepsLimit: Bool {
+        guard let queue, let last = queue.running.last else { return true }
+        return queue.running.count <= runs[last]?.state.limits.runsMax ?? 0
+    }
 
-    /// The runs whose worker has gone.
-    var orphans: [RunID] {
-        let names = state(of: Workers.self, at: "/workers")?.names ?? [:]
-        return ids { $0 == .running }.filter { run in
-            let worker = state(of: Run.self, at: "\(run.path.path)")?.worker
-            return worker.map { names[$0.connection] == nil } ?? true
+    fileprivate var queuesRuns: Bool {
+        guard let queue else { return true }
+        let waiting = ids { $0 == .waiting }
+        let running = ids { $0 == .running || $0 == .deploying }
+        return Set(queue.waiting) == waiting && queue.waiting.count == waiting.count
+            && Set(queue.running) == running && queue.running.count == running.count
+    }
+
+    fileprivate var listsRuns: Bool {
+        projects.allSatisfy { name, project in
+            let runs = numberedRuns(of: name)
+            return project.numbers == runs.keys.sorted()
+                && runs.allSatisfy { project.lines[$0.key]?.phase == $0.value.phase }
         }
     }
 
-    /// The runs in certain phases.
-    func ids(where isWanted: (RunPhase) -> Bool) -> Set<RunID> {
-        Set(
-            runs.filter { isWanted($0.state.phase) }.map { run in
-                let names = run.path.components.map(\.text)
-                return RunID(project: names[1], number: Int(names[3]) ?? 0)
-            })
+    fileprivate var plansNights: Bool {
+        nightlyPlans.allSatisfy { name, isPlanned in
+            guard let project = projects[name] else { return true }
+            return isPlanned == (project.settings.value.nightly != nil)
+        }
+    }
+
+    fileprivate var deploysRuns: Bool {
+        guard queue != nil else { return true }
+        let isKnown = runs.allSatisfy { id, run in
+            !run.state.isDeployed || targets[id.project]?[run.state.order.environment] != nil
+        }
+        return isKnown
+            && targets.allSatisfy { name, targets in
+                targets.allSatisfy { isDeployed($1.run, of: name, in: $0) }
+            }
+    }
+
+    private func isDeployed(
+        _ number: Int?, of project: String, in environment: Environment
+    ) -> Bool {
+        guard let number else { return false }
+        // The project may have removed the run since.
+        guard let run = runs[RunID(project: project, number: number)]?.state else {
+            return number <= projects[project]?.lastNumber ?? 0
+        }
+        return run.isDeployed && run.order.environment == environment
+    }
+
+    fileprivate var countsRuns: Bool {
+        guard queue != nil else { return true }
+        var counted = DeployStats()
+        for name in projects.keys {
+            var counts = RunStats()
+            for run in numberedRuns(of: name).values { counts.add(run.phase) }
+            counted.add(counts)
+            if projectStats[name] != counts { return false }
+        }
+        return stats == counted
+    }
+
+    fileprivate var hasWorkersWhileRunning: Bool {
+        runs.values.allSatisfy { ($0.state.worker != nil) == ($0.state.phase == .running) }
+    }
+
+    fileprivate var ownsAndLimitsRuns: Bool {
+        runs.values.allSatisfy { run in
+            guard let owners = run.owners, let plans = run.plans else { return true }
+            let worker = run.state.worker
+            return owners == (worker.map { [$0.connection] } ?? [])
+                && plans.contains(.expire) == (worker != nil)
+                && plans.contains(.retry) == (run.state.phase == .pausing)
+        }
+    }
+
+    fileprivate var listsIdleWorkersOnce: Bool {
+        guard let workers else { return true }
+        let idle = workers.idle.map(\.worker.connection)
+        return Set(idle).count == idle.count && idle.allSatisfy { workers.names[$0] != nil }
+    }
+
+    fileprivate var endsRunsOnce: Bool {
+        ended.allSatisfy { id, end in
+            guard let run = runs[id]?.state else { return true }
+            return run.phase == end.phase && run.attempt == end.attempt
+        }
+    }
+}
+
+// MARK: - What clients see
+extension DeployInvariants {
+    /// A client's build: the reply that it received.
+    struct Build: Sendable {
+        /// The project's path.
+        var path: String
+        /// The run's number in the reply.
+        var number: Int
+        /// The epoch of the outcome; 0 without one.
+        var epoch: UInt64
+        /// Whether the client's mirrors are new enough to show the run.
+        var isShown = true
+
+        /// Whether the numbers of the project may begin again.
+        fileprivate var isRemovable: Bool { path == DeploySimulation.removedPath }
+    }
+
+    private static func addClients<Root: Reactor>(to simulation: Simulation<Root>) {
+        simulation.invariant(ofClients: "two builds never get the same number") { client in
+            hasNumberOnce(builds(of: client))
+        }
+        simulation.invariant(ofClients: "a client sees the runs that it built") { client in
+            let projects = client.children(of: Project.self, at: "/projects")
+            let numbers = Dictionary(
+                projects.map { ("\($0.path)", $0.state.lastNumber) }, uniquingKeysWith: { $1 })
+            return isSeen(builds(of: client), in: numbers)
+        }
+    }
+
+    /// Whether each build has a number for itself in its project.
+    static func hasNumberOnce(_ builds: [Build]) -> Bool {
+        let runs = builds.filter { !$0.isRemovable }
+            .map { "\($0.path)/\($0.number) in \($0.epoch)" }
+        return Set(runs).count == runs.count
+    }
+
+    /// Whether the numbers of the newest runs that a client sees, by the paths of their projects,
+    /// include its builds.
+    static func isSeen(_ builds: [Build], in lastNumbers: [String: Int]) -> Bool {
+        builds.allSatisfy { build in
+            !build.isShown || build.isRemovable
+                || lastNumbers[build.path, default: 0] >= build.number
+        }
+    }
+
+    private static func builds(of client: SimulatedView) -> [Build] {
+        client.outcomes(of: Project.self).compactMap { sent -> Build? in
+            guard let number = sent.reply?.number else { return nil }
+            return Build(
+                path: sent.path, number: number, epoch: sent.outcome.revision?.epoch ?? 0,
+                isShown: client.shows(sent))
+        }
     }
 }

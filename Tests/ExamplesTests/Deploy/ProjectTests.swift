@@ -37,6 +37,43 @@ struct ProjectTests {
         #expect(blank.code == "bad_script")
     }
 
+    @Test("a pause changes no other setting, and is taken back like each change")
+    func pause() throws {
+        let bench = DeployBench()
+        try bench.add("web") { $0.script = "make" }
+        try bench.apply(Project.Action.pause, to: "/projects/web")
+        var settings = try bench.project("web").settings.value
+        #expect(settings.isPaused && settings.script == "make")
+        let refusal = try bench.refusal(of: Project.Action.build(), to: "/projects/web")
+        #expect(refusal.message == "web is paused: continue it with deploy set web --no-paused")
+        try bench.apply(Project.Action.undo, to: "/projects/web")
+        settings = try bench.project("web").settings.value
+        #expect(!settings.isPaused && settings.script == "make")
+    }
+
+    @Test("a user takes back the own last change, and not the one of another user")
+    func own() {
+        let store = TestStore(Project(name: "web"))
+        let ann = Caller(connection: 1, client: 1, uid: 1_001, gid: 1, pid: 1)
+        let bob = Caller(connection: 2, client: 2, uid: 1_002, gid: 1, pid: 2)
+        let time = WallTime(milliseconds: 0)
+        store.sendRejected(.undoOwn, "nothing_to_undo", by: bob)
+        store.send(.pause, by: ann) { project in
+            var settings = ProjectSettings()
+            settings.isPaused = true
+            project.settings.set(settings, by: Origin(client: 1, ordinal: 2))
+            project.lastChange = SettingsChange(uid: 1_001, at: time)
+        }
+        store.sendRejected(.undoOwn, "changed_since", by: bob)
+        store.send(.undoOwn, by: ann) { $0.settings.undo() }
+        store.send(.redo, by: bob) { project in
+            project.settings.redo()
+            project.lastChange = SettingsChange(uid: 1_002, at: time)
+        }
+        store.send(.undoOwn, by: bob) { $0.settings.undo() }
+        store.finish()
+    }
+
     @Test("a nightly run is queued at its time every day, also if the daemon restarts in between")
     func nightly() throws {
         let bench = DeployBench()
@@ -83,10 +120,11 @@ struct ProjectTests {
         #expect(try bench.refusal(of: Run.Action.log("x"), to: path).code == "not_yours")
         let ann = bench.worker("ann")
         try ann.ask()
-        let finish = Run.Action.finish(succeeded: true)
+        let finish = Run.Action.finish(exitCode: 0)
         #expect(try bench.refusal(of: finish, to: path).code == "not_yours")
-        try ann.finish(succeeded: false)
+        try ann.finish(exitCode: 3)
         #expect(try bench.run(.web(1)).phase == .failed)
+        #expect(try bench.run(.web(1)).log == ["the script ended with exit code 3"])
         #expect(try bench.refusal(of: Run.Action.cancel, to: path).code == "failed")
     }
 }

@@ -19,8 +19,8 @@ struct RunTests {
         }
         store.sendRejected(.start(worker: ann, limits: limits), "running", by: .daemon)
         store.send(.log("compiling"), by: caller) { $0.log = ["compiling"] }
-        store.sendRejected(.finish(succeeded: true), "not_yours")
-        store.send(.finish(succeeded: true), by: caller) { run in
+        store.sendRejected(.finish(exitCode: 0), "not_yours")
+        store.send(.finish(exitCode: 0), by: caller) { run in
             run.phase = .succeeded
             run.worker = nil
             run.log = ["compiling", "built"]

@@ -6,6 +6,13 @@ import Testing
 
 @Suite("Workers that come, die and are lost")
 struct WorkersTests {
+    @Test("a worker is a connection: the daemon cannot ask for work")
+    func daemon() {
+        let store = TestStore(Workers())
+        store.sendRejected(.next(name: "ann"), "no_connection", by: .daemon)
+        store.finish()
+    }
+
     @Test("a run whose worker dies pauses, waits again, and goes to another worker")
     func death() throws {
         let bench = DeployBench()

@@ -82,6 +82,13 @@ private final class Attempts: Sendable {
     }
 }
 
+@WireCodable
+private struct OldLetter: Equatable { var street = "" }
+
+@WireCodable
+private struct NewLetter: Equatable { var road = "" }
+
+/// Drives ``KeptPayload`` and others.
 @Suite("Planned actions and durable effects")
 struct DurableTaskTests {
     private let attempts = Attempts()
@@ -92,6 +99,15 @@ struct DurableTaskTests {
 
     private func notes(_ bench: TaskBench) throws -> [String] {
         try bench.tree.state(of: Planner.self).notes
+    }
+
+    @Test("a payload is read as strictly as a stored state")
+    func strictPayload() throws {
+        let payload = KeptPayload(WireEmbedded(OldLetter(street: "A")))
+        #expect(try payload.decode(as: OldLetter.self).street == "A")
+        // On the wire, an unknown field is skipped.
+        #expect(try WireEmbedded(OldLetter(street: "A")).decode(as: NewLetter.self).road == "")
+        #expect(throws: WireError.self) { try payload.decode(as: NewLetter.self) }
     }
 
     @Test("a planned action runs once at its time, and is then removed")

@@ -7,7 +7,7 @@ import Testing
 struct MessageBoard {
     enum Action: Equatable {
         case post(text: String, keptFor: Duration)
-        case expire(Int)
+        @WireInternal case expire(Int)
     }
     enum Mutation: Equatable {
         case posted(Int, Message)

@@ -3,6 +3,49 @@ import Testing
 @testable import ReactorCore
 
 /// Drives ``SagaScope``.
+/// A root whose children run a saga of their own, which the root counts.
+@Reactor
+private struct Nursery {
+    @Children var children = { (_: WireKey) in Child() }
+
+    enum Action: Equatable, Sendable {
+        case add(String)
+        case remove(String)
+    }
+    enum Mutation: Equatable, Sendable { case born(String) }
+    struct State: Equatable, Sendable { var born: [String] = [] }
+
+    @Reactor
+    struct Child {
+        enum Action: Equatable, Sendable { case greet }
+        struct State: Equatable, Sendable { var count = 0 }
+
+        func mutate(action: Action) -> Mutations<Action> { [action] }
+
+        func reduce(state: inout State, mutation: Action) { state.count += 1 }
+
+        var sagas: [Saga<Self>] { [Saga { saga in try await saga.put(.greet) }] }
+    }
+
+    func mutate(action: Action) -> Mutations<Mutation> {
+        switch action {
+        case .add(let key): Mutations.none.creating($children, WireKey(key))
+        case .remove(let key): Mutations.none.removing($children, WireKey(key))
+        }
+    }
+
+    @Reacts(to: \Nursery.$children)
+    func changed(_ mutation: Child.Action, key: WireKey) -> Mutations<Mutation> {
+        [.born(key.text)]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .born(let key): state.born.append(key)
+        }
+    }
+}
+
 @Suite("Saga")
 struct SagaTests {
     @Test("F31: a saga runs in a store until it ends, and its handle returns its result")
@@ -125,6 +168,23 @@ struct SagaTests {
         for handle in handles { handle.cancel() }
         bench.settle()
         #expect(SagaRunner.of(bench.store.core.tree).runtime.sagaCount == 0)
+    }
+
+    @Test("F31: a reactor's own saga waits at the limit of sagas, and is not lost")
+    func ownSaga() throws {
+        let bench = StoreBench(Nursery())
+        let runtime = SagaRunner.of(bench.store.core.tree).runtime
+        while runtime.hasRoom(for: 1) { _ = runtime.enter() }
+        try bench.send(.add("a"))
+        try bench.send(.add("b"))
+        try bench.send(.add("c"))
+        try bench.send(.remove("b"))
+        #expect(bench.state.born == [] && bench.complaints.isEmpty)
+        runtime.leave()
+        bench.settle()
+        // One runs after the other, each in the place of the one before.
+        #expect(bench.state.born == ["a", "c"] && bench.complaints.isEmpty)
+        #expect(!runtime.hasRoom(for: 2) && runtime.hasRoom(for: 1))
     }
 
     @Test("R100: sagas that put to each other forever leave room for other work in between")

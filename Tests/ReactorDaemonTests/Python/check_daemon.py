@@ -1,7 +1,7 @@
 """Checks a running daemon from outside: check_daemon.py SOCKET [NAME...], or --list.
 
-The daemon's tree: /visits is a counter, /settings a map, /team/lock a lock. Each check has a
-daemon of its own.
+The daemon's tree: /visits is a counter, /settings a map, /team/lock a lock. Each check has a separate
+daemon; for "selections", /issues of this daemon is a collection.
 """
 
 import datetime
@@ -121,6 +121,49 @@ def check_patches(path):
         follow(sequence_of(writer.dispatch(place, action)))
         assert values[slices[0]] == client.get("/") and values[slices[1]] == client.get("/settings")
     assert all(flags) and max(sizes) < 60
+
+
+def check_selections(path):
+    client, writer = Client(path), Client(path)
+    for title in ("b", "c", "a"):
+        sequence_of(writer.dispatch("/", {"open": {"title": title}}))
+    selection = {
+        "filter": {"compare": {"field": ["isOpen"], "by": "equal", "with": True}},
+        "order": [{"field": ["title"]}],
+        "first": 2,
+    }
+    slice, _ = client.subscribe("/issues", "selection", patches=True, selection=selection)
+    turn, last = client.next_turn()
+    value = patched(None, turn[0])
+    assert value["order"] == ["3", "1"] and set(value["children"]) == {"1", "3"}
+    assert value["children"]["3"]["title"] == "a"
+    flags = []
+    for issue, action, order in (
+        ("1", {"comment": "seen"}, ["3", "1"]),
+        ("3", {"close": {}}, ["1", "2"]),
+        ("2", {"close": {}}, ["1"]),
+        ("3", {"reopen": {}}, ["3", "1"]),
+    ):
+        applied = sequence_of(writer.dispatch("/issues/" + issue, action))
+        while last < applied:
+            turn, last = client.next_turn()
+            for frame in turn:
+                assert frame.id == slice
+                flags.append(frame.flags & PATCH)
+                value = patched(value, frame)
+        question = {"select": {"path": "/issues", "selection": selection}}
+        assert value == client.ask(question)[2] and value["order"] == order
+    assert value["children"]["1"]["comments"] == ["seen"] and all(flags) and len(flags) == 4
+    # A change of an issue that the selection does not show is not sent.
+    applied = sequence_of(writer.dispatch("/issues/2", {"comment": "hidden"}))
+    applied = sequence_of(writer.dispatch("/issues/1", {"comment": "shown"}))
+    turn = []
+    while not turn:
+        turn, _ = client.next_turn()
+    assert patched(value, turn[0])["children"]["1"]["comments"] == ["seen", "shown"]
+    keys = {"keys": {"from": "2", "through": "3"}}
+    answer = client.ask({"select": {"path": "/issues", "selection": keys}})
+    assert set(answer[2]) == {"2", "3"}
 
 
 def check_composed_value(path):

@@ -68,7 +68,13 @@ def patched(value, frame):
         map = value
         for key in place[:-1]:
             map = map[key]
-        if rest:
+        if isinstance(map, list):
+            # The order of a selection.
+            if rest:
+                map.insert(int(place[-1]), rest[0])
+            else:
+                del map[int(place[-1])]
+        elif rest:
             map[place[-1]] = rest[0]
         else:
             map.pop(place[-1], None)
@@ -206,11 +212,13 @@ class Client:
             self.nodes[path] = id
         return self.nodes[path]
 
-    def subscribe(self, path, mode="value", since=None, patches=None):
+    def subscribe(self, path, mode="value", since=None, patches=None, selection=None):
         """The slice's id, and the content of its `subscribed` frame."""
         body = {"path": path, "mode": mode}
         if patches is not None:
             body["patches"] = patches
+        if selection is not None:
+            body["selection"] = selection
         if since is not None:
             body["from"] = [self.epoch, since]
         frame = self.grant(SUBSCRIBE, body)

@@ -47,6 +47,17 @@ struct RoundRobinTests {
         #expect(order == ["a1", "b1", "a2"])
     }
 
+    @Test("an owner that may not go keeps its turn for later")
+    func passedOver() {
+        var queue = RoundRobin<UInt32, Int>()
+        for number in 1...4 { queue.append(number, of: UInt32(number % 2)) }
+        #expect(queue.contains(0) && queue.contains(1) && !queue.contains(2))
+        #expect(queue.popFirst(where: { $0 == 0 })?.element == 2)
+        #expect(queue.popFirst(where: { $0 == 0 })?.element == 4)
+        #expect(queue.popFirst(where: { $0 == 0 }) == nil && !queue.contains(0))
+        #expect(queue.popFirst()?.element == 1 && queue.count == 1)
+    }
+
     @Test("removed elements leave no empty turn behind")
     func removal() {
         var queue = RoundRobin<UInt32, Int>()

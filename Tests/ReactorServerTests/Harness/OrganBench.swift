@@ -22,6 +22,7 @@ final class OrganBench {
     let peers: PeerAdmission
     let intake: Intake
     let connections = ConnectionTable()
+    let states: StateCeiling
     let session: Session
     let connection: Connection
 
@@ -36,9 +37,11 @@ final class OrganBench {
         delivery = Delivery(limits, orders)
         outcomes = OutcomeWriter(
             tree, sessions, connections, chronicle, delivery, orders, limits)
+        states = StateCeiling(recovery, limits)
+        let time = InputTime(limits, ownerUID: nil)
         dispatcher = Dispatcher(
-            tree, limits, orders, chronicle, outcomes, delivery, connections,
-            watching: ActionWatch())
+            tree, limits, orders, chronicle, outcomes, delivery, connections, states,
+            time, watching: ActionWatch())
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
@@ -47,7 +50,7 @@ final class OrganBench {
                 tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
                 sessions: sessions,
                 chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
-                subscriptions: subscriptions), limits, orders, chronicle, delivery)
+                subscriptions: subscriptions, states: states), limits, orders, chronicle, delivery)
         var secret: UInt64 = 0
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: "bench"
@@ -58,7 +61,7 @@ final class OrganBench {
         peers = PeerAdmission(limits, ownerUID: nil)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake, UserQuotas(connections, orders, ownerUID: nil))
+            handshake, UserQuotas(connections, orders, ownerUID: nil), time)
         session = sessions.make(uid: 5, secret: [1], at: 0).0
         connection = Self.connection(1)
         connections.insert(connection)

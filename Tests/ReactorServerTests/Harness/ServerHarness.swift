@@ -47,10 +47,15 @@ final class ServerHarness {
         }
     }
 
-    /// Continues from a recovered state.
-    init(_ recovery: Recovery, isReadOnly: Bool = false, secretsFrom first: UInt64 = 1_000) {
+    /// Continues from a recovered state, with the connections in `handover`.
+    init(
+        _ recovery: Recovery, isReadOnly: Bool = false, secretsFrom first: UInt64 = 1_000,
+        after handover: ServerHandover? = nil
+    ) {
         var secret = first
-        server = Server(recovery, isReadOnly: isReadOnly, daemonName: "test") {
+        server = Server(
+            recovery, isReadOnly: isReadOnly, daemonName: "test", after: handover
+        ) {
             secret += 1
             return secret
         }
@@ -192,6 +197,44 @@ final class ServerHarness {
         socket.isFinishing = true
     }
 
+    /// Holds the input until another process may take over, and returns what that needs. Clients
+    /// belong to the result of ``succeed(_:behind:_:)`` then.
+    func handOver(asking asker: TestClient? = nil) throws -> ServerHandover {
+        server.holdInput(true, at: now)
+        settle()
+        #expect(server.isSettled)
+        let handover = server.handOver(
+            unsent: { sockets[$0]?.takeWaiting() ?? [] }, asking: asker?.id,
+            number: inquiries.last?.number ?? 0)
+        return try ServerHandover(keptBytes: handover.wireBytes().span)
+    }
+
+    /// Takes over the connections of `former`, at whose rows `root` begins.
+    static func succeed(
+        _ former: ServerHarness, with root: some Reactor, _ handover: ServerHandover,
+        quotas: QuotaRules = QuotaRules(), rules: AccessRules? = nil
+    ) throws -> (harness: ServerHarness, taken: TakenConnections) {
+        let recovery = Recovery(of: Tree(root, epoch: 99), limits: ServerLimits())
+        for row in former.rows { try recovery.replay(row) }
+        let revision = handover.revision
+        let harness = ServerHarness(
+            try recovery.finish(epoch: revision.epoch, sequence: revision.sequence),
+            secretsFrom: 5_000, after: handover)
+        harness.sockets = former.sockets
+        harness.lastID = handover.lastConnection
+        for socket in harness.sockets.values { socket.isPaused = true }
+        let server = harness.server
+        server.apply(quotas)
+        if let rules { server.apply(rules, ownerUID: 1_000) }
+        let taken = server.takeOver(handover, at: harness.now) { handed in
+            Peer(uid: handed.uid, gid: handed.gid, pid: handed.pid)
+        }
+        harness.turn()
+        server.holdInput(false, at: harness.now)
+        harness.settle()
+        return (harness, taken)
+    }
+
     func disconnect(_ id: ConnectionID) {
         guard let socket = sockets.removeValue(forKey: id) else { return }
         socket.isClosed = true
@@ -218,6 +261,12 @@ final class FakeSocket {
         precondition(!isBusy, "one write at a time")
         isBusy = true
         for slice in slices { waiting.append(contentsOf: slice.storage[slice.range]) }
+    }
+
+    /// Takes the bytes that the reader has not taken, for another process.
+    func takeWaiting() -> [UInt8] {
+        defer { (waiting, isBusy) = ([], false) }
+        return waiting
     }
 
     /// Moves as many bytes as the reader has room for; returns whether that completed the write.

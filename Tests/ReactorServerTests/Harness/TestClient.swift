@@ -17,7 +17,7 @@ struct TestFrame: Equatable {
 
 /// A client made of plain frames: it sends what the test tells it to, right or wrong.
 final class TestClient {
-    let harness: ServerHarness
+    private(set) var harness: ServerHarness
     let id: ConnectionID
     let socket: FakeSocket
     private(set) var ordinal: UInt64 = 0
@@ -29,6 +29,9 @@ final class TestClient {
         self.id = id
         self.socket = socket
     }
+
+    /// Continues with the server that has taken over the connection.
+    func move(to successor: ServerHarness) { harness = successor }
 
     // MARK: Saying
 

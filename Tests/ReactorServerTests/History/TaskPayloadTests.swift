@@ -56,7 +56,7 @@ private struct Courier<Address: WireCodable & Hashable & Sendable>: Reactor {
     func perform(_ task: DurableTask, state: State) -> Effect<Action> {
         switch task.name {
         case "visit 1":
-            (try? Address(keptBytes: task.payload.bytes.span)) == nil
+            (try? task.payload.decode(as: Address.self)) == nil
                 ? .unperformed(task) : Effect { _ in }
         default: Effect { _ in }
         }
@@ -136,7 +136,8 @@ struct TaskPayloadTests {
         let expected =
             "/: the payload of the durable task \"visit 1\" of Courier<Address> in the history "
             + "cannot be converted to today's types: value: Late.Address of version 1 is refused by "
-            + "the step from version 1: it is too far"
+            + "the step from version 1: it is too far; correct the step in `wireMigrations` or "
+            + "`migrate`, which `reactord --check` tries without a change of the data"
         do {
             _ = try Past.recovery(Courier<Late.Address>(), past, source)
             Issue.record("the start was not refused")
@@ -160,6 +161,18 @@ struct TaskPayloadTests {
         } throws: { error in
             "\(error)".hasPrefix("/: the payload of the durable task \"visit ")
         }
+    }
+
+    @Test(
+        "--check names a payload of no declared kind as not compared",
+        arguments: Past.Source.allCases)
+    private func undeclared(source: Past.Source) throws {
+        let survey = try Past.survey(Courier<Early.Address>(), past(distance: 2), source)
+        #expect(
+            survey.uncompared.map(\.description) == [
+                "/: the payload of the durable task \"other\" is not compared: declare it in "
+                    + "`durableTasks` of Courier<Address>"
+            ])
     }
 
     @Test("two kinds of one name are a mistake, which a start names")

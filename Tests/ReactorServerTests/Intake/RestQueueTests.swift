@@ -12,7 +12,7 @@ struct RestQueueTests {
 
     /// Ends a turn, and returns the connections that are read next.
     private func end(_ queue: inout RestQueue) -> [UInt64] {
-        let due = queue.endTurn().map(\.id.rawValue)
+        let due = (queue.endTurn() ?? []).map(\.id.rawValue)
         queue.beginTurn()
         return due
     }
@@ -36,6 +36,18 @@ struct RestQueueTests {
         #expect(endedTurns == 3)
     }
 
+    @Test("connections that had no input handled are read before those that had")
+    func postponed() {
+        var queue = RestQueue()
+        for number in 1...2 as ClosedRange<UInt64> { _ = queue.list(connection(number)) }
+        _ = queue.postpone(connection(3))
+        let hasSpent = queue.hasSpent
+        #expect(hasSpent)
+        _ = end(&queue)
+        let due = end(&queue)
+        #expect(due == [3, 1, 2])
+    }
+
     @Test("a connection that was closed in between is not read again")
     func closed() {
         var queue = RestQueue()
@@ -53,7 +65,7 @@ struct RestQueueTests {
         let greedy = connection(1)
         _ = queue.list(greedy)
         _ = end(&queue)
-        for connection in queue.endTurn() { _ = queue.list(connection) }
+        for connection in queue.endTurn() ?? [] { _ = queue.list(connection) }
         queue.beginTurn()
         let due = end(&queue)
         #expect(due == [1])

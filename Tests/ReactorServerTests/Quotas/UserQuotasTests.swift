@@ -278,6 +278,42 @@ struct UserQuotasTests {
         #expect(closed[0]?.hasPrefix("quotas.memory 3000 bytes: the clients of uid 5") == true)
     }
 
+    @Test("P77: a group's memory holds for each of its users, and for no other")
+    func groupMemory() throws {
+        let harness = ServerHarness { $0.memoryPerUIDMax = 1 << 30 }
+        var batch = UserQuota()
+        batch.memoryMax = 3_000
+        let peers: [(uid: UInt32, gid: UInt32)] = [(5, 70), (6, 6), (7, 70), (8, 8)]
+        let clients = peers.map { harness.connect(uid: $0.uid, gid: $0.gid) }
+        for client in clients { client.hello() }
+        harness.turn()
+        harness.server.apply(QuotaRules([.init(to: .gid(70), batch)])) { id in
+            // The second client has the group as a supplementary one.
+            id.rawValue == 2 ? [70] : []
+        }
+        func queue(_ count: Int, _ client: TestClient) {
+            client.take(0)
+            for _ in 0..<count {
+                client.send(.ping)
+                harness.turn()
+            }
+        }
+        queue(60, clients[0])
+        queue(60, clients[1])
+        queue(2, clients[2])
+        queue(60, clients[3])
+        harness.server.boundUsers(at: harness.now)
+        harness.settle()
+        let texts = try clients.map { client in
+            client.take()
+            harness.settle()
+            return try client.frames(.closing).first?.decode(Closing.self).message ?? ""
+        }
+        #expect(
+            texts.map { $0.hasPrefix("quotas.memory 3000 bytes") } == [true, true, false, false])
+        #expect(clients[2...].allSatisfy { !$0.socket.isClosed })
+    }
+
     @Test("a former server's accounts go on in its successor")
     func succeeds() throws {
         let harness = start(actions: 10)

@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// Questions about the past, which a server passes on.
+/// Drives ``Inquiries``: questions about the past and the daemon, which a server passes on.
 @Suite("Inquiry")
 struct InquiryTests {
     private func ask(_ client: TestClient, _ number: UInt64) {

@@ -101,6 +101,7 @@ final class Crowd {
         limits.sessionsMax = 12
         limits.handshakesMax = 2
         limits.framesPerTurnMax = 30
+        limits.stateBytesMax = .bytes(1 << 20)
         return limits
     }
 

@@ -1,19 +1,24 @@
 public import ReactorCore
 
 extension Coordinator {
-    /// Gives the longest waiting run to the longest waiting worker.
+    /// Gives the longest waiting runs to the longest waiting workers, as far as the limit has room.
     func assign(_ state: State, _ context: ReactorContext<Self>) -> Mutations<Mutation> {
         let limits = context.state(of: $settings)
-        guard state.running.count < limits.runsMax, let run = state.waiting.first,
-            let worker = context.state(of: $workers).idle.first?.worker
-        else { return .none }
-        context.dispatch(.assign)
-        return Mutations(.started(run))
-            .sending(
-                .start(worker: worker, limits: limits),
-                to: $projects[run.project].$runs[run.number]
-            )
-            .sending(.give(run: run, to: worker), to: $workers)
+        let room = max(0, limits.runsMax - state.running.count)
+        // All starts are one transaction: a follower for each of them would be a chain, which the
+        // tree cuts at its greatest depth.
+        let starts = zip(state.waiting, context.state(of: $workers).idle).prefix(room)
+        let mutations = Mutations(sync: starts.map { run, _ in Mutation.started(run) })
+        return starts.reduce(mutations) { mutations, start in
+            let (run, worker) = (start.0, start.1.worker)
+            return
+                mutations
+                .sending(
+                    .start(worker: worker, limits: limits),
+                    to: $projects[run.project].$runs[run.number]
+                )
+                .sending(.give(run: run, to: worker), to: $workers)
+        }
     }
 
     /// Follows a run from one phase to the next.
@@ -30,10 +35,6 @@ extension Coordinator {
             return [.paused(run)]
         case .succeeded, .failed, .cancelled:
             context.dispatch(.assign)
-            let settings = context.state(of: $projects, run.project)?.settings.value
-            if phase == .succeeded, let next = settings?.next {
-                context.dispatch(.build(because: "after \(run)"), to: $projects[next])
-            }
             return [.ended(run: run, phase: phase)]
         }
     }
@@ -56,19 +57,50 @@ extension Coordinator {
     }
 
     /// Announces ended runs; the state has what is still to be announced, so that a failure or a
-    /// restart loses nothing.
+    /// restart loses nothing. A person starts the announcements again that have failed too often.
     public var sagas: [Saga<Self>] {
         [
-            Saga("announce", restart: .backoff(most: .seconds(60))) { [hooks] saga in
-                while true {
-                    while let next = try await saga.select(\.announcements).first {
-                        try await hooks.announce(next)
-                        try await saga.put(.announced(next.run))
-                    }
-                    _ = try await saga.mutations.take { if case .ended = $0 { true } else { nil } }
+            Saga("announce", restart: Self.restart) { [hooks] saga in
+                try await hooks.announceAll(saga)
+            },
+            Saga("announce again") { [hooks] saga in
+                saga.takeLeading(where: { $0 == .announce }) { saga, _ in
+                    try await hooks.announceAll(saga)
                 }
-            }
+            },
         ]
+    }
+
+    private static let restart = SagaRestart.backoff(
+        most: .seconds(60), giveUpAfter: 20, within: .seconds(3_600))
+
+    /// Announces again after a start of the daemon.
+    public func start(state: State) -> Mutations<Mutation> {
+        state.silence == nil ? .none : [.resumed]
+    }
+
+    public func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation> {
+        failure.restartsAfter == nil ? [.silenced("\(failure.error)")] : .none
+    }
+
+    /// Stops the announcements that a person has started again.
+    public func error(_ error: any Error, action: Action?, state: State) -> Mutations<Mutation> {
+        [.silenced("\(error)")]
+    }
+}
+
+extension Hooks {
+    /// Announces ended runs, the oldest first, and waits for more.
+    ///
+    /// *Throws*: the error of an announcement, which is still to be made.
+    fileprivate func announceAll(_ saga: SagaContext<Coordinator>) async throws {
+        while true {
+            while let next = try await saga.select(\.announcements).first {
+                try await announce(next)
+                try await saga.put(.announced(next.run))
+            }
+            _ = try await saga.mutations.take { if case .ended = $0 { true } else { nil } }
+        }
     }
 }
 
@@ -89,12 +121,22 @@ extension Coordinator.State {
             waiting.removeAll { $0 == run }
             running.removeAll { $0 == run }
             announcements.append(Announcement(run: run, phase: phase))
-            announcements.removeFirst(max(0, announcements.count - Coordinator.notesMax))
-        case .announced(let run): announcements.removeAll { $0.run == run }
-        case .noted(let text):
-            notes.append(text)
-            notes.removeFirst(max(0, notes.count - Coordinator.notesMax))
+        case .announced(let run):
+            // A later project of the same name may have ended a run of the same number since.
+            if let index = announcements.firstIndex(where: { $0.run == run }) {
+                announcements.remove(at: index)
+            }
+        case .noted(let text): note(text)
+        case .silenced(let reason):
+            silence = reason
+            note("the announcements have stopped: \(reason): start them with deploy announce")
+        case .resumed: silence = nil
         }
+    }
+
+    private mutating func note(_ text: String) {
+        notes.append(text)
+        notes.removeFirst(max(0, notes.count - Coordinator.notesMax))
     }
 }
 

@@ -8,14 +8,15 @@ public import ReactorCore
 ///     /workers                 the connected workers
 ///     /projects/web            a project
 ///     /projects/web/runs/7     a run
+///     /projects/web/targets/production   what is deployed there
 ///     /projects/web/stats      its runs in numbers
 ///     /stats                   all projects and runs in numbers
 ///
-/// A run waits in the queue until the limit has room and a worker asks for work. Each start is a
-/// separate transaction, which `assign` decides.
+/// A run waits in the queue until the limit has room and a worker asks for work; `assign` decides
+/// the starts that are possible, in one transaction.
 @Reactor
 public struct Coordinator {
-    /// Maximum number of notes, and of waiting announcements; the oldest are dropped.
+    /// Maximum number of notes; the oldest are dropped.
     public static let notesMax = 100
 
     /// The limits: `/settings`.
@@ -43,10 +44,14 @@ public struct Coordinator {
         case remove(project: String)
         /// Builds several projects, or none: if one of them refuses, nothing happens.
         case release([String])
-        /// Starts the next run, if there is room and a worker; then looks for another one.
+        /// Announces ended runs again, after the announcements have stopped.
+        case announce
+        /// Starts waiting runs, as far as there are room and workers.
         @WireInternal case assign
         /// An announcement has left the host.
         @WireInternal case announced(RunID)
+        /// A reactor below reports what a person may want to know.
+        @WireInternal case note(String)
     }
 
     /// A change of the coordinator.
@@ -67,6 +72,10 @@ public struct Coordinator {
         case announced(RunID)
         /// Something happened that a person may want to know.
         case noted(String)
+        /// The announcements have stopped, with the last error.
+        case silenced(String)
+        /// The announcements have started again.
+        case resumed
     }
 
     /// The coordinator's state, for all mirrors; the states of projects and runs are not in it.
@@ -78,8 +87,10 @@ public struct Coordinator {
         public var waiting: [RunID] = []
         /// The runs that a worker builds or the daemon deploys, the oldest first.
         public var running: [RunID] = []
-        /// The ended runs that are still to be announced, the oldest first.
+        /// The ended runs that are still to be announced, the oldest first; none is dropped.
         public var announcements: [Announcement] = []
+        /// The error after which the announcements have stopped; nil while they go on.
+        public var silence: String?
         /// What a person may want to know, the oldest first.
         public var notes: [String] = []
 
@@ -104,8 +115,14 @@ public struct Coordinator {
             return names.reduce(.none) { mutations, name in
                 mutations.sending(.build(because: "release"), to: $projects[name])
             }
+        case .announce:
+            guard state.silence != nil else {
+                throw Rejection("not_silent", "the announcements have not stopped")
+            }
+            return [.resumed]
         case .assign: return assign(state, context)
         case .announced(let run): return [.announced(run)]
+        case .note(let text): return [.noted(text)]
         }
     }
 
@@ -119,7 +136,7 @@ public struct Coordinator {
             return [.queued(RunID(project: key, number: number))]
         case .turned(let number, let phase, _):
             return turned(RunID(project: key, number: number), phase, context)
-        case .configured, .undone, .redone, .forgotten: return .none
+        case .configured, .undone, .redone, .signed, .forgotten, .succeeded: return .none
         }
     }
 

@@ -4,6 +4,8 @@ public struct Deployment: Equatable, Sendable {
     public var run: RunID
     /// The script.
     public var script: String
+    /// Where it deploys.
+    public var environment: Environment
     /// The same number at every attempt, also after a restart of the daemon.
     public var task: UInt64
 }

@@ -1,4 +1,6 @@
+public import Foundation
 public import ReactorCore
+import ReactorFoundation
 
 /// A project: what to run for it, and its last runs.
 @Reactor
@@ -9,13 +11,13 @@ public struct Project {
 
     /// The runs by their numbers: `/projects/web/runs/7`.
     @Children public var runs: (Int) -> Run
+    /// What is deployed where: `/projects/web/targets/production`.
+    @Children public var targets = { (_: Environment) in Target() }
     /// The kept runs by what they do: `/projects/web/stats`.
     @Derived public var stats = Derivation(RunStats.self, over: \Project.$runs) { $0.phase }
-    private let name: String
 
     /// Creates a project; a mirror needs neither a name nor hooks.
     public init(name: String = "", hooks: Hooks = .none) {
-        self.name = name
         runs = { number in Run(RunID(project: name, number: number), hooks: hooks) }
     }
 
@@ -25,8 +27,12 @@ public struct Project {
         case build(because: String = "asked")
         /// Replaces the settings.
         case configure(ProjectSettings)
+        /// Refuses new runs from here on; the other settings remain.
+        case pause
         /// Takes back the last change of the settings, whichever client made it.
         case undo
+        /// Takes back the last change of the settings, if the caller's user made it.
+        case undoOwn
         /// Takes back the last undo.
         case redo
         /// The time of the nightly run has come.
@@ -41,12 +47,16 @@ public struct Project {
         case undone
         /// The last undo was taken back.
         case redone
+        /// A user has changed the settings, or taken back a change.
+        case signed(SettingsChange)
         /// A run was created.
         case opened(number: Int, because: String)
         /// A run is in another phase.
         case turned(number: Int, phase: RunPhase, at: WallTime)
         /// A run was removed.
         case forgotten(number: Int)
+        /// A run has succeeded.
+        case succeeded(at: WallTime)
     }
 
     /// The reply to `build`.
@@ -59,14 +69,22 @@ public struct Project {
     @ReactorState
     public struct State: Equatable, Sendable {
         /// The settings, with the earlier ones.
-        public var settings: Undoable<ProjectSettings> = Undoable(ProjectSettings(), limit: 20)
-        /// The number of the newest run.
-        public var lastNumber = 0
+        public var settings = Undoable<ProjectSettings>(ProjectSettings(), limit: 20)
+        /// The number of the newest run; `newest` in an earlier version.
+        @WireAlias("newest") public var lastNumber = 0
+        /// The last change of the settings; nil before the first.
+        public var lastChange: SettingsChange?
+        // Not public: generated code for public fields alone is inlinable, and would need a public
+        // import of ReactorFoundation, which the compiler takes for unused.
+        var successDate: Date?
         /// The kept runs by their numbers.
         public var lines: Keyed<Int, RunLine> = [:]
 
         /// Creates the state of a project without runs.
         public init() {}
+
+        /// When a run last succeeded; nil if none has.
+        public var lastSuccess: Date? { successDate }
 
         /// The numbers of the kept runs, the oldest first.
         public var numbers: [Int] { lines.keys.sorted() }
@@ -78,7 +96,9 @@ public struct Project {
         switch action {
         case .build(let reason):
             guard !state.settings.value.isPaused else {
-                throw Rejection("paused", "\(name) is paused")
+                let name = name(context)
+                throw Rejection(
+                    "paused", "\(name) is paused: continue it with deploy set \(name) --no-paused")
             }
             context.reply(Reply(number: state.lastNumber + 1))
             return opening(because: reason, state)
@@ -86,13 +106,19 @@ public struct Project {
             return state.settings.value.isPaused ? .none : opening(because: "nightly", state)
         case .configure(let settings):
             try settings.check()
-            return planning(settings, [.configured(settings, context.cause)], context)
-        case .undo:
+            return planning(settings, .configured(settings, context.cause), context)
+        case .pause:
+            var settings = state.settings.value
+            guard !settings.isPaused else { return .none }
+            settings.isPaused = true
+            return planning(settings, .configured(settings, context.cause), context)
+        case .undo, .undoOwn:
             try state.settings.checkUndo()
-            return planning(state.settings.past.last?.value, [.undone], context)
+            if action == .undoOwn { try state.checkOwner(context.caller) }
+            return planning(state.settings.past.last?.value, .undone, context)
         case .redo:
             try state.settings.checkRedo()
-            return planning(state.settings.future.last?.value, [.redone], context)
+            return planning(state.settings.future.last?.value, .redone, context)
         }
     }
 
@@ -100,7 +126,9 @@ public struct Project {
     private func opening(because reason: String, _ state: State) -> Mutations<Mutation> {
         let number = state.lastNumber + 1
         let settings = state.settings.value
-        let order = RunOrder(script: settings.script, deployScript: settings.deployScript)
+        let order = RunOrder(
+            script: settings.script, deployScript: settings.deployScript,
+            environment: settings.environment)
         let mutations = Mutations(Mutation.opened(number: number, because: reason))
             .creating($runs, number)
             .also($runs, number, .opened(order))
@@ -109,11 +137,14 @@ public struct Project {
         return mutations.removing($runs, ended)
     }
 
-    /// Adds the plan of the nightly runs, or removes it.
+    /// Changes the settings, notes the caller's user, and adds the plan of the nightly runs, or
+    /// removes it.
     private func planning(
-        _ settings: ProjectSettings?, _ mutations: Mutations<Mutation>,
-        _ context: ReactorContext<Self>
+        _ settings: ProjectSettings?, _ mutation: Mutation, _ context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
+        // A mutation by itself: histories of earlier builds have no users.
+        let change = SettingsChange(uid: context.caller.uid, at: context.now)
+        let mutations: Mutations<Mutation> = [mutation, .signed(change)]
         guard let time = settings?.nightly else { return mutations.dropping(Self.nightlyPlan) }
         return mutations.scheduling(
             Self.nightlyPlan, every: .seconds(TimeOfDay.minutesADay * 60),
@@ -122,10 +153,24 @@ public struct Project {
 
     @Reacts(to: \Project.$runs)
     func changed(
-        _ mutation: Run.Mutation, key: Int, context: ReactorContext<Self>
+        _ mutation: Run.Mutation, key: Int, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         guard let phase = mutation.nextPhase else { return .none }
-        return [.turned(number: key, phase: phase, at: context.now)]
+        let turned = Mutation.turned(number: key, phase: phase, at: context.now)
+        guard phase == .succeeded else { return [turned] }
+        if let next = state.settings.value.next {
+            let run = RunID(project: name(context), number: key)
+            context.dispatch(.build(because: "after \(run)"), to: Coordinator.path(of: next))
+        }
+        // A mutation by itself: histories of earlier builds have `turned`, and no date.
+        let mutations: Mutations<Mutation> = [turned, .succeeded(at: context.now)]
+        guard let order = context.state(of: $runs, key)?.order, order.deployScript != nil else {
+            return mutations
+        }
+        return
+            mutations
+            .ensuring($targets, order.environment)
+            .also($targets, order.environment, .deployed(run: key, at: context.now))
     }
 
     public func childrenChanged(
@@ -134,11 +179,27 @@ public struct Project {
         change.removed(in: $runs).map { [.forgotten(number: $0)] } ?? .none
     }
 
+    /// Reports a next project that is not built, which changes nothing here.
+    public func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        // A refused report is not reported again.
+        guard refusal.actionName != "note" else { return .none }
+        context.dispatch(
+            .note("next project: \(refusal.rejection.message)"),
+            to: ReactorPath(Coordinator.self))
+        return .none
+    }
+
+    /// The key that the coordinator gave to this project.
+    private func name(_ context: ReactorContext<Self>) -> String { context.key() ?? "" }
+
     public func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
         case .configured(let settings, let origin): state.settings.set(settings, by: origin)
         case .undone: state.settings.undo()
         case .redone: state.settings.redo()
+        case .signed(let change): state.lastChange = change
         case .opened(let number, let reason):
             state.lastNumber = number
             state.lines[number] = RunLine(because: reason)
@@ -146,6 +207,22 @@ public struct Project {
             state.lines[number]?.phase = phase
             state.lines[number]?.turned = time
         case .forgotten(let number): state.lines[number] = nil
+        case .succeeded(let time): state.successDate = Date(time)
         }
     }
+}
+
+extension Project.State {
+    /// Rejects a caller whose user has not made the last change of the settings.
+    fileprivate func checkOwner(_ caller: Caller) throws(Rejection) {
+        guard lastChange?.uid != caller.uid else { return }
+        let author = lastChange.map { "user \($0.uid)" } ?? "an unknown user"
+        throw Rejection(
+            "changed_since", "\(author) made the last change, not user \(caller.uid)")
+    }
+}
+
+extension Date {
+    /// The same time, to the millisecond.
+    init(_ time: WallTime) { self.init(timeIntervalSince1970: Double(time.milliseconds) / 1_000) }
 }

@@ -7,6 +7,8 @@ public struct ProjectSettings: Equatable, Sendable {
     public var script = "true"
     /// The script that the daemon performs after a worker's success; nil without a deployment.
     public var deployScript: String?
+    /// Where that script deploys.
+    public var environment: Environment = .production
     /// The time of the nightly run; nil without one.
     public var nightly: TimeOfDay?
     /// The project to build after a success; nil for none.
@@ -27,6 +29,16 @@ public struct ProjectSettings: Equatable, Sendable {
         }
         try next?.checkProjectName()
     }
+}
+
+/// The last change of a project's settings.
+@WireCodable
+@MemberwiseInit
+public struct SettingsChange: Equatable, Sendable {
+    /// The user whose client changed the settings, or took back a change.
+    public var uid: UInt32
+    /// When that was.
+    public var at: WallTime
 }
 
 /// A time of day in UTC.

@@ -13,11 +13,11 @@ public struct Run {
     static let retryPlan = "retry"
     static let deployTask = "deploy"
 
-    private let id: RunID
+    private let id: RunID?
     private let hooks: Hooks
 
     /// Creates a run; a mirror needs neither its name nor hooks.
-    public init(_ id: RunID = RunID(project: "", number: 0), hooks: Hooks = .none) {
+    public init(_ id: RunID? = nil, hooks: Hooks = .none) {
         self.id = id
         self.hooks = hooks
     }
@@ -26,8 +26,8 @@ public struct Run {
     public enum Action: Equatable, Sendable {
         /// Adds a line to the log; for the run's worker.
         case log(String)
-        /// The script has ended; for the run's worker.
-        case finish(succeeded: Bool)
+        /// The script has ended, with 0 as a success; for the run's worker.
+        case finish(exitCode: Int32)
         /// Ends the run, whatever it does.
         case cancel
         /// The coordinator gives the run to a worker.
@@ -60,15 +60,15 @@ public struct Run {
     @ReactorState
     public struct State: Equatable, Sendable {
         /// What to perform.
-        public var order: RunOrder = RunOrder(script: "")
+        public var order = RunOrder(script: "")
         /// What the run does.
-        public var phase: RunPhase = RunPhase.waiting
+        public var phase: RunPhase = .waiting
         /// The number of attempts so far.
         public var attempt = 0
         /// The worker that owns the run; nil if none does.
         public var worker: Worker?
         /// The coordinator's limits at the last start.
-        public var limits: Settings.State = Settings.State()
+        public var limits = Settings.State()
         /// The last lines of the log, the oldest first.
         public var log: [String] = []
 
@@ -88,9 +88,11 @@ public struct Run {
         case .log(let line):
             try state.check(context.caller)
             return [.logged(line)]
-        case .finish(let hasSucceeded):
+        case .finish(let code):
             try state.check(context.caller)
-            return leaving(state, context, hasSucceeded ? success(state) : failure("exit"))
+            let end =
+                code == 0 ? success(state) : failure("the script ended with exit code \(code)")
+            return leaving(state, context, end)
         case .expire:
             guard state.phase == .running else { throw state.refusal(of: "expire") }
             return leaving(state, context, loss(of: state, "its time was over", context))
@@ -116,10 +118,11 @@ public struct Run {
     }
 
     public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
-        guard task.name == Self.deployTask,
+        guard task.name == Self.deployTask, let id,
             let script = try? task.payload.decode(as: String.self)
         else { return .unperformed(task) }
-        let deployment = Deployment(run: id, script: script, task: task.id)
+        let deployment = Deployment(
+            run: id, script: script, environment: state.order.environment, task: task.id)
         return Effect { [hooks] emit in
             emit.last(.ended(phase: .succeeded, text: try await hooks.deploy(deployment)))
         }

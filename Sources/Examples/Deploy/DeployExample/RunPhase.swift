@@ -29,10 +29,13 @@ public struct RunOrder: Equatable, Sendable {
     public var script: String
     /// The daemon's script; nil without a deployment.
     public var deployScript: String?
+    /// Where the daemon's script deploys.
+    public var environment: Environment = .production
 }
 
 /// A run in a project's list.
 @WireCodable
+@MemberwiseInit
 public struct RunLine: Equatable, Sendable {
     /// Why it was queued.
     public var because: String

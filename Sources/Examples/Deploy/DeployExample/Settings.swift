@@ -26,24 +26,26 @@ public struct Settings {
         /// Maximum number of attempts to perform a run; then it has failed.
         public var attemptsMax = 3
         /// Time after which a worker that has not finished counts as lost.
-        public var timeout: Duration = Duration.seconds(600)
+        public var timeout: Duration = .seconds(600)
         /// Least pause before a run that lost its worker waits again; the longest is half as long
         /// again.
-        public var retryPause: Duration = Duration.seconds(5)
+        public var retryPause: Duration = .seconds(5)
 
         /// Creates the initial settings.
         public init() {}
     }
 
     public func mutate(action: Action) throws(Rejection) -> Mutations<Action> {
-        let isValid =
+        let (isValid, range) =
             switch action {
-            case .runsMax(let count): (0...1_000).contains(count)
-            case .attemptsMax(let count): (1...100).contains(count)
-            case .timeout(let time): time > .zero
-            case .retryPause(let time): time >= .zero
+            case .runsMax(let count): ((0...1_000).contains(count), "0 to 1,000 runs")
+            case .attemptsMax(let count): ((1...100).contains(count), "1 to 100 attempts")
+            case .timeout(let time): (time > .zero, "more than 0 seconds")
+            case .retryPause(let time): (time >= .zero, "0 seconds or more")
             }
-        guard isValid else { throw Rejection("out_of_range", "\(action) is out of range") }
+        guard isValid else {
+            throw Rejection("out_of_range", "\(action) is out of range: set \(range)")
+        }
         return [action]
     }
 

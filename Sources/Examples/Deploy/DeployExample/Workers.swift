@@ -61,6 +61,10 @@ public struct Workers {
     ) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .next(let name):
+            guard !context.caller.isDaemon else {
+                throw Rejection(
+                    "no_connection", "a worker asks over its connection, and the daemon has none")
+            }
             let worker = Worker(connection: context.caller.connection, name: name)
             guard !state.idle.contains(where: { $0.worker.connection == worker.connection }) else {
                 throw Rejection("waits", "this connection waits for a run already")

@@ -7,6 +7,7 @@ import ReactorDaemonCommand
 struct DeployDaemon: DaemonCommand {
     static let abstract = "Coordinates the builds and deployments of this host."
     static let version = "1.0"
+    static let keepsData = true
     static var reactors: DaemonReactors { .root(Coordinator(hooks: .host)) }
 }
 
@@ -19,6 +20,7 @@ extension Hooks {
                 deployment.script,
                 environment: [
                     "DEPLOY_RUN": "\(deployment.run)", "DEPLOY_TASK": "\(deployment.task)",
+                    "DEPLOY_ENVIRONMENT": deployment.environment.rawValue,
                 ])
         },
         announce: { news in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DeployExample
+import Foundation
 import ReactorClient
 import ReactorCore
 
@@ -22,8 +23,9 @@ struct DashboardCommand: AsyncParsableCommand {
         let workers = try await client.mirror(Coordinator.workersPath)
         let stats = try await client.mirror(\.$stats, of: ReactorPath(Coordinator.self))
         var newest: MirrorCollection<Int, Run>?
+        var shown: Mirror<Project>?
         if let project {
-            _ = try await connection.project(project)
+            shown = try await connection.project(project)
             newest = try await client.collection(
                 \.$runs, of: Coordinator.path(of: project), order: .field(isDescending: true),
                 first: Self.shownRunsMax)
@@ -31,7 +33,9 @@ struct DashboardCommand: AsyncParsableCommand {
         await rerunningOnChange {
             let dashboard = Dashboard(
                 queue: coordinator.state, runsMax: settings.runsMax, workers: workers.state,
-                stats: stats.state, runs: newest.map { Array($0.states) } ?? [])
+                stats: stats.state, lastSuccess: shown?.state.lastSuccess,
+                lastChange: shown?.state.lastChange,
+                runs: newest.map { Array($0.states) } ?? [])
             StandardOutput.write(dashboard.text)
         }
     }
@@ -44,6 +48,10 @@ struct Dashboard {
     let runsMax: Int
     let workers: Workers.State
     let stats: DeployStats
+    /// When a run of the shown project last succeeded.
+    let lastSuccess: Date?
+    /// The last change of the shown project's settings.
+    let lastChange: SettingsChange?
     /// The shown runs, the newest first.
     let runs: [KeyedState<Int, Run.State>]
 
@@ -58,10 +66,14 @@ struct Dashboard {
             + "\(runs.failed) failed, \(runs.cancelled) cancelled"
         let list =
             queue.running.map { "  running \($0)" } + queue.waiting.map { "  waiting \($0)" }
+        let success = lastSuccess.map { ["  last success \($0.formatted(.iso8601))"] } ?? []
+        let change = lastChange.map { ["  settings changed by user \($0.uid)"] } ?? []
         let detail = self.runs.map { run in
             "  \(run.key) \(run.phase)\(run.worker.map { " by \($0.name)" } ?? "")"
         }
-        return ([head, ended] + list + detail + queue.notes.suffix(3).map { "  note: \($0)" })
+        return
+            ([head, ended] + list + success + change + detail
+            + queue.notes.suffix(3).map { "  note: \($0)" })
             .joined(separator: "\n") + "\n"
     }
 }

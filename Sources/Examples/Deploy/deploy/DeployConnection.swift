@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 import DeployExample
 import Foundation
 import ReactorClient
@@ -35,7 +35,8 @@ struct DeployConnection: ParsableArguments {
         }
     }
 
-    private func explained<Value: Sendable>(
+    /// Runs `body`, and throws `complaint` if the daemon knows no such node.
+    func explained<Value: Sendable>(
         _ complaint: String, _ body: () async throws -> Value
     ) async throws -> Value {
         do {
@@ -45,6 +46,9 @@ struct DeployConnection: ParsableArguments {
         }
     }
 }
+
+extension RunPhase: ExpressibleByArgument {}
+extension Environment: ExpressibleByArgument {}
 
 /// The reason why a command failed, as one line for the user.
 struct Complaint: Error, CustomStringConvertible {

@@ -10,6 +10,7 @@ struct DeployProgram: AsyncParsableCommand {
         subcommands: [
             AddCommand.self, RemoveCommand.self, SetCommand.self, UndoCommand.self,
             LimitCommand.self, BuildCommand.self, ReleaseCommand.self, FreezeCommand.self,
-            CancelCommand.self, ShowCommand.self, DashboardCommand.self, WorkCommand.self,
+            CancelCommand.self, ShowCommand.self, RunsCommand.self, FollowCommand.self,
+            TargetsCommand.self, AnnounceCommand.self, DashboardCommand.self, WorkCommand.self,
         ])
 }

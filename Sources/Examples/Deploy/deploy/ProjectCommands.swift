@@ -40,6 +40,8 @@ struct SetCommand: AsyncParsableCommand {
     @Option(help: "The script that a worker performs.") var script: String?
     @Option(help: "The script that the daemon performs then; '' for none.") var deployScript:
         String?
+    @Option(help: "Where that script deploys.")
+    var environment: Environment?
     @Option(help: "The time of the nightly run in UTC, such as 02:30; '' for none.")
     var nightly: String?
     @Option(help: "The project to build after a success; '' for none.") var next: String?
@@ -51,6 +53,7 @@ struct SetCommand: AsyncParsableCommand {
         var settings = project.settings.value
         if let script { settings.script = script }
         if let deployScript { settings.deployScript = deployScript.isEmpty ? nil : deployScript }
+        if let environment { settings.environment = environment }
         if let nightly { settings.nightly = try Self.time(nightly) }
         if let next { settings.next = next.isEmpty ? nil : next }
         if let paused { settings.isPaused = paused }
@@ -75,9 +78,34 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var connection: DeployConnection
     @Argument(help: "Its name.") var project: String
     @Flag(help: "Take back the last undo.") var redo = false
+    @Flag(help: "Take back the last change only if it is this user's.") var own = false
+
+    func validate() throws {
+        if redo && own { throw ValidationError("--own takes back a change, and --redo an undo") }
+    }
 
     func run() async throws {
-        try await connection.project(project).dispatch(redo ? .redo : .undo).get()
+        let action: Project.Action = redo ? .redo : own ? .undoOwn : .undo
+        try await connection.project(project).dispatch(action).get()
+    }
+}
+
+/// `deploy targets`: prints what is deployed where.
+struct TargetsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "targets", abstract: "Print which runs of a project are deployed where.")
+
+    @OptionGroup var connection: DeployConnection
+    @Argument(help: "The project.") var project: String
+
+    func run() async throws {
+        _ = try await connection.project(project)
+        let targets = try await connection.client()
+            .collection(\.$targets, of: Coordinator.path(of: project))
+        for target in targets.states {
+            guard let run = target.run else { continue }
+            StandardOutput.write("\(target.key) \(RunID(project: project, number: run))")
+        }
     }
 }
 
@@ -92,16 +120,11 @@ struct FreezeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try await connection.client()
-        var frozen: [(path: ReactorPath<Project>, settings: ProjectSettings)] = []
-        for name in projects {
-            let path = Coordinator.path(of: name)
-            var settings = try await client.mirror(path).settings.value
-            settings.isPaused = true
-            frozen.append((path, settings))
-        }
-        let outcome = try await client.atomically { [frozen] batch in
+        // Each project pauses with the settings that it has by then: a change that another client
+        // makes at the same time remains.
+        let outcome = try await client.atomically { batch in
             batch.send(.runsMax(0), to: Coordinator.settingsPath)
-            for project in frozen { batch.send(.configure(project.settings), to: project.path) }
+            for name in projects { batch.send(.pause, to: Coordinator.path(of: name)) }
         }
         try outcome.get()
     }

@@ -33,7 +33,7 @@ struct WorkCommand: AsyncParsableCommand {
         let result = try await Shell.run(run.order.script, environment: ["DEPLOY_RUN": "\(id)"])
         for line in result.lines { run.send(.log(line)) }
         if case .rejected(let rejection) = await run.dispatch(
-            .finish(succeeded: result.status == 0))
+            .finish(exitCode: result.status))
         {
             StandardOutput.write("\(id): \(rejection.message)")
         }

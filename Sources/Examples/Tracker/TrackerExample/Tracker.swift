@@ -8,7 +8,7 @@ public struct Tracker {
     public static let searchPause = Duration.milliseconds(200)
 
     /// The issues by their numbers: `/issues/1`.
-    @Children public var issues = { (_: WireKey) in Issue() }
+    @Children public var issues = { (_: Int) in Issue() }
 
     /// Creates a tracker without issues.
     public init() {}
@@ -63,10 +63,9 @@ public struct Tracker {
             try title.check("a title")
             let number = state.lastNumber + 1
             context.reply(Reply(number: number))
-            let key = WireKey("\(number)")
             return Mutations(.opened(number: number, title: title))
-                .creating($issues, key)
-                .also($issues, key, .titled(title))
+                .creating($issues, number)
+                .also($issues, number, .titled(title))
         case .search(let text): return [.searched(text)]
         case .find(let text): return [.searched(text), .found(state.open(with: text))]
         }
@@ -85,13 +84,12 @@ public struct Tracker {
         ]
     }
 
-    public func react(to change: ChildChange, state: State) -> Mutations<Mutation> {
-        guard let (key, mutation) = change.mutation(of: $issues), let number = Int(key.text)
-        else { return .none }
+    @Reacts(to: \Tracker.$issues)
+    func changed(_ mutation: Issue.Mutation, key number: Int) -> Mutations<Mutation> {
         switch mutation {
-        case .closed: return [.turned(number: number, isOpen: false)]
-        case .reopened: return [.turned(number: number, isOpen: true)]
-        case .titled, .commented, .reminded: return .none
+        case .closed: [.turned(number: number, isOpen: false)]
+        case .reopened: [.turned(number: number, isOpen: true)]
+        case .titled, .commented, .reminded: .none
         }
     }
 

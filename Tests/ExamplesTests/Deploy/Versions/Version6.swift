@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A project is now a repository: the last version, which is today's.
+/// A project is now a repository.
 enum V6 {
     @Reactor
     struct Coordinator {

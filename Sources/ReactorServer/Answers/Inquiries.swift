@@ -1,0 +1,52 @@
+import ReactorWire
+
+/// Passes the shell the questions that it answers: those about the past, and those about the
+/// daemon.
+///
+/// *Place*: ``AnswerService`` decodes a question, and sends the shell's answer.
+struct Inquiries {
+    private let source: AnswerSource
+    private let orders: ShellOrders
+    private let chronicle: Chronicle
+    private let delivery: Delivery
+
+    init(
+        _ source: AnswerSource, _ orders: ShellOrders, _ chronicle: Chronicle, _ delivery: Delivery
+    ) {
+        self.source = source
+        self.orders = orders
+        self.chronicle = chronicle
+        self.delivery = delivery
+    }
+
+    /// Has the archive answer a question about the past.
+    func askPast(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
+        guard chronicle.keepsHistory else {
+            let text = "the daemon keeps its state in memory: configure `data:` to keep the past"
+            return delivery.refuse(header, Refusal(.history, text), of: connection)
+        }
+        self.ask(ask, header, of: connection)
+    }
+
+    /// Has the shell answer a question.
+    func ask(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
+        guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {
+            let text =
+                "\(Inquiry.perConnectionMax) questions about the past or the daemon wait for "
+                + "their answers"
+            return delivery.refuse(header, Refusal(.quota, text), of: connection)
+        }
+        do throws(Refusal) {
+            try source.check(ask, for: connection.access)
+        } catch {
+            return delivery.refuse(header, error, of: connection)
+        }
+        connection.requests.inquire()
+        orders.append(
+            .inquire(
+                Inquiry(
+                    connection: connection.id, peer: connection.peer, number: header.number,
+                    ask: ask, askedAt: orders.now,
+                    isAdministrator: connection.access?.isAdministrator ?? false)))
+    }
+}

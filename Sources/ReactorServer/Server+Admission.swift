@@ -1,0 +1,33 @@
+import ReactorCore
+
+// MARK: - A full disk
+extension Server {
+    /// Which actions are admitted.
+    package var admission: Admission { chronicle.admission }
+
+    /// True while every action is refused because the journal cannot write.
+    package var isReadOnly: Bool { chronicle.isReadOnly }
+
+    /// By how many bytes states shrank while only shrinking actions were admitted.
+    package var shrunkByteCount: Int { dispatcher.shrunkByteCount }
+
+    /// Admits actions and starts the reactors, as part of the current turn.
+    ///
+    /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are
+    /// admitted; see ``admitAll()``.
+    package func goOn(_ admission: Admission = .all) { goOn(admission, keeping: []) }
+
+    /// Does the same without an end of what `connections` own, which come from a former process.
+    func goOn(_ admission: Admission = .all, keeping connections: Set<UInt64>) {
+        chronicle.goOn(admission)
+        tree.endFormerConnections(except: connections)
+        tree.resumeTasks()
+        tree.open()
+    }
+
+    /// Admits only actions that make the tree smaller, until ``admitAll()``.
+    package func limitGrowth() { chronicle.limitGrowth() }
+
+    /// Admits every action again.
+    package func admitAll() { chronicle.admitAll() }
+}

@@ -19,7 +19,7 @@ struct ClientCrashTests {
         for run in 0..<6 {
             let before = try state(journal)
             // Each program must be killed at another point of its work.
-            let end = 200 + random.next() % 1800
+            let end = 60 + random.next() % 400
             let writer = try start(server, journal, ["\(end)"], directory, "run\(run)")
             #expect(await writer.ended() == .killed(signal: SIGKILL), "\(writer.errors)")
             let start = before.last == 0 ? 0 : before.last + Outbox.ordinalsPassedOver

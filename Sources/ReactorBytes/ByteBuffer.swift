@@ -118,6 +118,29 @@
             .storeBytes(of: value.littleEndian, as: UInt32.self)
     }
 
+    /// Moves the last `byteCount` bytes, at most 16, to `offset`; the bytes from there on follow
+    /// them.
+    ///
+    /// *Traps* if fewer bytes follow `offset`.
+    @usableFromInline package mutating func moveLast(_ byteCount: Int, to offset: Int) {
+        let last = written &- byteCount
+        precondition(
+            (0...16).contains(byteCount) && offset >= 0 && offset <= last,
+            "only written bytes can be moved")
+        guard let base = unsafe base, offset < last else { return }
+        var moved: (UInt64, UInt64) = (0, 0)
+        unsafe withUnsafeMutableBytes(of: &moved) {
+            unsafe $0.baseAddress?.copyMemory(from: base + last, byteCount: byteCount)
+        }
+        // The regions overlap.
+        unsafe (base + offset + byteCount).update(from: base + offset, count: last - offset)
+        unsafe withUnsafeBytes(of: &moved) {
+            guard let start = $0.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(base + offset)
+                .copyMemory(from: start, byteCount: byteCount)
+        }
+    }
+
     /// Removes all bytes after the first `newCount`, and keeps the capacity.
     @inlinable
     package mutating func truncate(to newCount: Int) {

@@ -40,6 +40,7 @@ extension InferredType {
     /// The type of an initializer's call, or of `value as Type`.
     private static func ofCall(_ value: ExprSyntax) -> InferredType? {
         if let call = value.as(FunctionCallExprSyntax.self) {
+            guard openType(of: call) == nil else { return nil }
             return typeName(call.calledExpression).map {
                 InferredType(text: $0, isCertain: false)
             }
@@ -52,8 +53,39 @@ extension InferredType {
         return InferredType(text: type.trimmedDescription)
     }
 
+    /// The type of a call whose callee does not show all of it, with `Type` for what it does not
+    /// show: of a generic type without its arguments, or of a number read from text, which may be
+    /// nil. An author's own generic type is not known here.
+    static func openType(of call: FunctionCallExprSyntax) -> String? {
+        guard let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text else {
+            return nil
+        }
+        if let argumentCount = argumentCounts[name] {
+            let arguments = Array(repeating: "Type", count: argumentCount)
+            return "\(name)<\(arguments.joined(separator: ", "))>"
+        }
+        let first = call.arguments.first
+        guard parsed.contains(name), let first, first.label == nil,
+            first.expression.is(StringLiteralExprSyntax.self)
+        else { return nil }
+        return name + "?"
+    }
+
+    /// The generic types of Swift and of the library that initial values name, with the number of
+    /// their arguments.
+    private static let argumentCounts = [
+        "Array": 1, "Set": 1, "Dictionary": 2, "Optional": 1, "Keyed": 2, "Undoable": 1,
+        "Stamped": 1, "Pulse": 1, "AsyncLoad": 2,
+    ]
+    /// The types that read a value from text.
+    private static let parsed: Set = [
+        "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
+        "Double", "Float", "Bool",
+    ]
+
     /// The type that a value probably has, for a fix: `Mood` of `Mood.calm`.
     static func guess(_ value: ExprSyntax) -> String? {
+        if let open = value.as(FunctionCallExprSyntax.self).flatMap(openType) { return open }
         let access =
             value.as(MemberAccessExprSyntax.self)
             ?? value.as(FunctionCallExprSyntax.self)?.calledExpression

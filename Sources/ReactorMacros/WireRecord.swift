@@ -106,7 +106,11 @@ private func field(
             pattern, "typeMissing",
             "the type of \"\(name)\" is not visible to @WireCodable; write it: \(name): "
                 + (guess ?? "Type"),
-            fix: guess.map { .insert(": \($0)", after: pattern, "insert ': \($0)'") })
+            fix: guess.flatMap { guess in
+                // The author completes the arguments of a generic type.
+                guess.hasSuffix("Type>")
+                    ? nil : .insert(": \(guess)", after: pattern, "insert ': \(guess)'")
+            })
         return nil
     }
     return WireField(

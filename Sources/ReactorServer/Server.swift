@@ -223,8 +223,10 @@ extension Server {
     /// The highest number of any connection; later connections get higher ones.
     package var highestConnection: UInt64 { chronicle.highestConnection }
 
-    /// Number of actions whose answer is deferred. *Cost*: visits all sessions.
-    package var deferredCount: Int { sessions.all.reduce(0) { $0 + $1.deferred.count } }
+    /// Number of actions of a client whose answer is deferred. *Cost*: visits all sessions.
+    package func deferredCount(of client: UInt64) -> Int {
+        sessions.all.first { $0.client == client }?.deferred.count ?? 0
+    }
 
     /// Whether states have ``ServerLimits/stateBytesMax``: only actions that make them smaller are
     /// admitted.

@@ -31,6 +31,8 @@ package struct SchemaChange: Equatable, Sendable {
         /// The stored form has no such field. `takesNil` says that its type is optional,
         /// `hasDefault` that a reader supplies a value.
         case missing(takesNil: Bool, hasDefault: Bool)
+        /// The type has another version: a value of the stored form has another meaning.
+        case version(stored: Int, today: Int)
         case other
     }
 }
@@ -56,16 +58,13 @@ extension SchemaChange.Verdict: CustomStringConvertible {
 extension WireSchema {
     /// Compares this schema of stored values with the schema of today's type.
     ///
-    /// Equal schemas, and fields and cases in another order, have no changes. At most
-    /// ``changesMax`` are reported. *Place*: before a start with an older history.
+    /// Equal schemas, and fields and cases in another order, have no changes. *Cost*: O(both
+    /// schemas).
     package func changes(to today: WireSchema) -> [SchemaChange] {
         var comparison = SchemaComparison()
         comparison.compare(self, today)
         return comparison.changes
     }
-
-    /// Maximum changes that one comparison reports.
-    package static let changesMax = 64
 }
 
 /// Walks through two schemas in parallel.
@@ -116,11 +115,13 @@ private struct SchemaComparison {
     /// its parts are not comparable.
     private mutating func isConverted(_ stored: Int, _ today: Int) -> Bool {
         if stored < today {
-            add(.fine, "has version \(stored), and is converted to version \(today)")
+            add(
+                .fine, "has version \(stored), and is converted to version \(today)",
+                kind: .version(stored: stored, today: today))
         } else if stored > today {
             add(
                 .forbidden, "has version \(stored), and version \(today) in the program",
-                "start the newer program that wrote it")
+                "start the newer program that wrote it", kind: .version(stored: stored, today: today))
         }
         return stored != today
     }
@@ -225,7 +226,6 @@ extension SchemaComparison {
         _ verdict: SchemaChange.Verdict, _ change: String, _ remedy: String = "",
         kind: SchemaChange.Kind = .other
     ) {
-        guard changes.count < WireSchema.changesMax else { return }
         changes.append(
             SchemaChange(
                 verdict: verdict, path: path, change: change, remedy: remedy, kind: kind))

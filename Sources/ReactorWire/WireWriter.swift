@@ -170,6 +170,16 @@ extension WireWriter {
         raw(value)
     }
 
+    /// Appends a byte string of what `body` appends. *Cost*: moves those bytes once; unlike a second
+    /// writer for them, it needs no further memory.
+    package mutating func byteString(of body: (inout WireWriter) -> Void) {
+        let start = count
+        body(&self)
+        let end = count
+        head(major: 2, UInt64(end - start))
+        buffer.moveLast(count - end, to: start)
+    }
+
     /// Appends a floating-point number in the shortest of the three forms that keeps its value
     /// (RFC 8949, section 4.2.2). The default NaN is `f9 7e00`; any other NaN keeps its payload.
     public mutating func double(_ value: Double) {

@@ -17,6 +17,7 @@ struct FickleDaemon: DaemonCommand {
         case "retyped": .root(Retyped.Fickle())
         case "unplanned": .root(Unplanned.Fickle())
         case "other": .root(Steady())
+        case "starting": .root(Starting())
         default: .root(Fickle(surcharge: Int(environment["FICKLE_SURCHARGE"] ?? "0") ?? 0))
         }
     }

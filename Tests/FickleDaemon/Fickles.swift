@@ -124,3 +124,19 @@ struct Steady {
         }
     }
 }
+
+/// Adds one to its count at each start.
+@Reactor
+struct Starting {
+    enum Action: Equatable { case add(by: Int) }
+
+    struct State: Equatable { var count = 0 }
+
+    func start(state: State) -> Mutations<Action> { [.add(by: 1)] }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .add(let amount): state.count += amount
+        }
+    }
+}

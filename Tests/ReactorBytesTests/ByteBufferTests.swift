@@ -33,6 +33,20 @@ struct ByteBufferTests {
         }
     }
 
+    @Test("the last bytes are moved before others, which keep their order")
+    func moves() {
+        for (byteCount, offset) in [(0, 3), (1, 0), (3, 2), (9, 0), (16, 1), (5, 15)] {
+            var buffer = ByteBuffer(capacity: 20)
+            var model = (0..<20).map { UInt8($0) }
+            buffer.append(model.span)
+            buffer.moveLast(byteCount, to: offset)
+            let moved = model.suffix(byteCount)
+            model.removeLast(byteCount)
+            model.insert(contentsOf: moved, at: offset)
+            #expect(buffer.copy(0..<20) == model, "\(byteCount) bytes to \(offset)")
+        }
+    }
+
     @Test("four bytes are patched in place, and the end is truncated")
     func patches() {
         var buffer = ByteBuffer(capacity: 8)

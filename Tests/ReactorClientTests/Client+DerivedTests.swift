@@ -55,7 +55,9 @@ struct ClientDerivedTests {
         let other = await #expect(throws: ClientError.self) {
             _ = try await client.mirror(derived: Busy.self, at: "/passed")
         }
-        #expect(other?.description.contains("/passed") ?? false)
+        #expect(
+            other == .otherReactor(path: "/passed", expected: "derived Busy", actual: "derived Int64")
+        )
         let missing = await #expect(throws: ClientError.self) {
             _ = try await client.mirror(derived: Int.self, at: "/lost")
         }

@@ -41,7 +41,7 @@ struct TypeDifferenceTests {
     func nested() {
         let difference = difference([String: OldPlace].self, [String: NewPlace].self)
         #expect(difference.missing == ["*.town"] && difference.skipped.isEmpty)
-        #expect(difference.nilPaths == [["*", "town"]] && difference.unreadable == nil)
+        #expect(difference.nilPaths == [["*", "town"]] && difference.refusal == nil)
         #expect(difference.changed.count == 2)
         #expect(difference.description.hasPrefix("missing: *.town; changed: *.street"))
     }
@@ -50,9 +50,43 @@ struct TypeDifferenceTests {
     func alias() {
         let difference = difference(NewPlace.self, OldPlace.self)
         #expect(difference.skipped == ["road", "town"] && difference.missing == ["street"])
-        #expect(difference.unreadable == ["street"])
+        #expect(difference.refusal == WireError(.missingField("street"), at: 0))
         let accepted = self.difference(NewPlace.self, OldPlace.self, .defaults)
-        #expect(accepted.missing == ["street"] && accepted.unreadable == nil)
+        #expect(accepted.missing == ["street"] && accepted.refusal == nil)
+    }
+
+    @Test("a type of another version is refused in both directions, also below others")
+    func versions() throws {
+        for (daemon, own) in [(1, 2), (2, 1)] {
+            let schema = { (version: Int) in
+                WireSchema.record(
+                    WireSchema.Record(
+                        name: "Timeout", fields: [WireSchema.Field(name: "value", schema: .text)],
+                        version: version))
+            }
+            for isNested in [false, true] {
+                let wrap = { (schema: WireSchema) in isNested ? WireSchema.map(schema) : schema }
+                let difference = TypeDifference(
+                    from: wrap(schema(daemon)), to: wrap(schema(own)), .defaults)
+                let refusal = try #require(difference.refusal)
+                #expect(refusal.path == (isNested ? ["*"] : []))
+                #expect("\(refusal)".contains("version \(daemon) of this type"))
+                #expect("\(refusal)".contains("this program \(own)"))
+            }
+        }
+    }
+
+    @Test("a missing field is found after any number of other differences")
+    func many() {
+        let fields = (0..<200).map { WireSchema.Field(name: "f\($0)", schema: .bool) }
+        let daemon = WireSchema.record(WireSchema.Record(name: "State", fields: fields))
+        let own = WireSchema.record(
+            WireSchema.Record(
+                name: "State",
+                fields: [WireSchema.Field(name: "own", schema: .bool, isOptional: true)]))
+        let difference = TypeDifference(from: daemon, to: own, .fail)
+        #expect(difference.skipped.count == 200 && difference.missing == ["own"])
+        #expect(difference.refusal == WireError(.missingField("own"), at: 0))
     }
 
     @Test("the text names no list without fields, and is safe to print")

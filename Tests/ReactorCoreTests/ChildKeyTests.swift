@@ -68,6 +68,8 @@ struct Depot {
         case job(UInt64)
         case floor(Int)
         case person(String)
+        case people([String])
+        case rename(String, String)
         case letter(String)
         case plain(WireKey)
         case list
@@ -88,6 +90,10 @@ struct Depot {
             guard let floor = Floor(rawValue: number) else { throw Rejection("none", "no floor") }
             return Mutations.none.creating($floors, floor)
         case .person(let name): return Mutations.none.creating($people, name)
+        case .people(let names):
+            return names.reduce(.none) { $0.creating($people, $1) }
+        case .rename(let former, let name):
+            return Mutations.none.removing($people, former).creating($people, name)
         case .letter(let text):
             guard let letter = Letter(wireKeyText: text) else { return .none }
             return Mutations.none.creating($letters, letter)
@@ -204,6 +210,18 @@ struct ChildKeyTests {
         #expect(rejection?.code == FaultCode.path.rawValue)
         #expect(try refusal(Depot.Action.person("Zoe"), at: "/") == nil)
         #expect(try tree.node(at: SlicePath("/people"))?.children.count == 2)
+    }
+
+    @Test("two Unicode forms of one String are refused within a decision, and may replace each other")
+    func twinsOfADecision() throws {
+        let forms = ["Zo\u{e9}", "Zoe\u{301}"]
+        let rejection = try #require(try refusal(Depot.Action.people(forms), at: "/"))
+        #expect(rejection.code == FaultCode.path.rawValue)
+        let people = try #require(try tree.node(at: SlicePath("/people")))
+        #expect(people.children.isEmpty)
+        try tree.send(Depot.Action.people([forms[0], "Ann"]))
+        #expect(try refusal(Depot.Action.rename(forms[0], forms[1]), at: "/") == nil)
+        #expect(people.children[WireKey(forms[1])] != nil && people.children.count == 2)
     }
 
     @Test("paths are built from typed keys")

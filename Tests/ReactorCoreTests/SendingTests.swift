@@ -164,6 +164,47 @@ struct Works {
     }
 }
 
+/// Removes its second file when its first one changes.
+@Reactor
+struct Folder {
+    @Children var files = { (_: String) in Tally() }
+    @Child var log = Tally()
+
+    enum Action: Equatable, Sendable {
+        case fill
+        case change(isLogged: Bool)
+    }
+    enum Mutation: Equatable, Sendable { case lost(String) }
+    struct State: Equatable, Sendable { var lost: [String] = [] }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .fill: return Mutations.none.creating($files, "a").creating($files, "b")
+        case .change(let isLogged):
+            let changes = Mutations<Mutation>.none.also($files, "a", .added(1))
+                .also($files, "b", .added(2))
+            return isLogged ? changes.sending(.add(3), to: $log) : changes
+        }
+    }
+
+    @Reacts(to: \Folder.$files)
+    func changed(_ mutation: Tally.Mutation, key: String) -> Mutations<Mutation> {
+        key == "a" ? Mutations.none.removing($files, "b") : .none
+    }
+
+    func followerRejected(
+        _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        [.lost("\(refusal.path)")]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .lost(let path): state.lost.append(path)
+        }
+    }
+}
+
 /// Drives ``ElsewhereWork``.
 @Suite("Actions sent to descendants")
 struct SendingTests {
@@ -201,6 +242,23 @@ struct SendingTests {
         #expect(try tree.state(of: Machine.self, "/yard/door").starts == [6])
         #expect(try tree.state(of: Hangar.self, "/halls/a").forwarded == ["m"])
         #expect(Set(tree.deltas.map { $0.split(separator: "@")[1] }) == ["3"])
+    }
+
+    @Test("a child that a reaction removes before its mutation refuses a decision that sends")
+    func removedByReaction() throws {
+        let tree = Tree(Folder(), epoch: 1)
+        try tree.send(Folder.Action.fill)
+        let text = tree.dispatch(
+            to: tree.root, Folder.Action.change(isLogged: true).wireBytes().span,
+            by: .connection(1), ordinal: 1)
+        #expect("\(text)".contains("NOT_FOUND"), "\(text)")
+        #expect(try tree.state(of: Tally.self, "/files/a").sum == 0)
+        #expect(try tree.state(of: Tally.self, "/log").sum == 0)
+        #expect(try tree.reach("/files/b") == .found)
+        // Without a sent action, the transaction cannot be rolled back, and the reactor decides.
+        try tree.send(Folder.Action.change(isLogged: false))
+        #expect(try tree.state(of: Tally.self, "/files/a").sum == 1)
+        #expect(try tree.state(of: Folder.self).lost == ["/files/b"])
     }
 
     @Test("a refusal refuses the whole transaction, with its code and the descendant's path")

@@ -240,6 +240,21 @@ struct HotRestartTests {
         #expect(!FileManager.default.fileExists(atPath: rig.socketPath))
     }
 
+    @Test("P122: a reactor that changes its state at the start is taken over, and clients learn of it")
+    func changesAtStart() async throws {
+        try await rig.start(
+            program: "fickle-daemon",
+            config: "data: { directory: \(rig.directory.path("data")) }\n",
+            environment: ["FICKLE_TYPES": "starting"])
+        let watch = try rig.control.start(["watch", "/"], name: "watch")
+        #expect(await watch.says(#""state":{"count":1}"#))
+        for count in 2...3 {
+            let report = try rig.restart()
+            #expect(report.problem == nil && report.closed == 0, "\(report)")
+            #expect(await watch.says(#""state":{"count":\#(count)}"#), "\(watch.output)")
+        }
+    }
+
     @Test("after an upgrade with other types, their clients connect again, and others go on")
     func upgrade() async throws {
         let program = try rig.replaceableProgram("fickle-daemon")

@@ -24,7 +24,8 @@ struct InferredTypeTests {
         "a value whose text does not show its type has none",
         arguments: [
             "nil", "[]", "[:]", "origin", "make()", "Cell.first", "Cell.make()", ".first",
-            #"[1, "a"]"#, "a + b", "x as? Int", "!isOpen",
+            #"[1, "a"]"#, "a + b", "x as? Int", "!isOpen", "Undoable(Config())", "Set([1])",
+            "Array(repeating: 0, count: 3)", #"Int("80")"#, #"[Double("1")]"#,
         ])
     func unknown(value: String) {
         #expect(InferredType(ExprSyntax("\(raw: value)")) == nil)
@@ -42,5 +43,7 @@ struct InferredTypeTests {
         #expect(InferredType.guess(ExprSyntax("Cell.first")) == "Cell")
         #expect(InferredType.guess(ExprSyntax("Shop.Cell.make(1)")) == "Shop.Cell")
         #expect(InferredType.guess(ExprSyntax("origin")) == nil)
+        #expect(InferredType.guess(ExprSyntax("Keyed(pairs)")) == "Keyed<Type, Type>")
+        #expect(InferredType.guess(ExprSyntax(#"Int("80")"#)) == "Int?")
     }
 }

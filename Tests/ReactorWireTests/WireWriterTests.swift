@@ -65,6 +65,20 @@ struct WireWriterTests {
         #expect(writer.bytes == [])
     }
 
+    @Test("a byte string of appended bytes equals one of the same bytes")
+    func byteStringInPlace() {
+        for count in [0, 1, 23, 24, 255, 256, 65_535, 65_536, 100_000] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            var writer = WireWriter(capacity: 0)
+            var model = WireWriter()
+            for _ in 0..<2 {
+                writer.byteString { $0.raw(bytes) }
+                model.byteString(bytes.span)
+            }
+            #expect(writer.bytes == model.bytes, "\(count) bytes")
+        }
+    }
+
     @Test("four written bytes are patched in place, lowest first")
     func patching() {
         var writer = WireWriter()

@@ -144,6 +144,8 @@ extension Client {
         derived type: Value.Type, at path: String
     ) async throws(ClientError) -> Mirror<DerivedValue<Value>>
     where Value: WireCodable & Equatable & Sendable {
+        let hold = try await node(at: path, called: [DerivedValue<Value>.reactorName])
+        defer { withExtendedLifetime(hold) {} }
         // A mirror starts with a state, and `Value` need not have one.
         let found = try await get(path)
         let first: Value

@@ -468,7 +468,7 @@ extension ClientMachine {
     }
 
     /// The type of the reactor at an open node, as the daemon names it.
-    func reactorName(of node: NodeID) -> String { requests.value.reactorName(of: node) }
+    package func reactorName(of node: NodeID) -> String { requests.value.reactorName(of: node) }
 
     /// Asks a question; the answer is one CBOR item, or the bytes that ``Question`` documents.
     package func ask(

@@ -80,9 +80,8 @@ struct TypeComparison {
         }
         let difference = TypeDifference(from: types.state, to: state, missing)
         self.difference = difference
-        if let place = difference.unreadable, let name = place.last {
-            let error = WireError(.missingField(name), at: 0, path: place.dropLast())
-            return .refused(.incompatible(path: path, error))
+        if let refusal = difference.refusal {
+            return .refused(.incompatible(path: path, refusal))
         }
         return .value(isChanged: isChanged)
     }

@@ -18,8 +18,9 @@ public struct TypeDifference: Equatable, Sendable {
     public var changed: [String] = []
     /// Places of the missing fields that must be `nil`.
     var nilPaths: [[String]] = []
-    /// Place of the first missing field without an acceptable value.
-    private(set) var unreadable: [String]?
+    /// Why the daemon's values cannot be shown as the client's type: the first missing field without
+    /// an acceptable value, or the first type of another version; `nil` if they can.
+    private(set) var refusal: WireError?
 
     init() {}
 
@@ -35,11 +36,20 @@ public struct TypeDifference: Equatable, Sendable {
                 if takesNil {
                     nilPaths.append(change.path)
                 } else {
-                    unreadable = unreadable ?? change.path
+                    refuse(.missingField(change.path.last ?? ""), at: change.path.dropLast())
                 }
+            // A mirror converts nothing, and the value may have another unit.
+            case .version(let stored, let today):
+                let text = "the daemon has version \(stored) of this type, and this program \(today)"
+                changed.append("\(place.isEmpty ? "the state" : place): \(text)")
+                refuse(.refused("\(text): build both from one version"), at: change.path[...])
             case .other: changed.append("\(place.isEmpty ? "the state" : place) \(change.change)")
             }
         }
+    }
+
+    private mutating func refuse(_ condition: WireError.Condition, at path: ArraySlice<String>) {
+        refusal = refusal ?? WireError(condition, at: 0, path: Array(path))
     }
 }
 

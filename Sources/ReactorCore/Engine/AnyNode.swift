@@ -338,10 +338,11 @@ public class AnyNode {
     /// The reason why no child of this collection can have the key `key`; `nil` if one can.
     package func keyProblem(_ key: WireKey) -> String? { nil }
 
-    /// The existing key that equals `key` in the author's type and differs in its bytes.
+    /// Refuses a key that equals another one in the author's type and differs in its bytes: that of a
+    /// child, unless `decided` has false for it, or one for which `decided` has true.
     ///
     /// *Cost*: O(children) for a key outside ASCII whose type has such keys, as `String` has.
-    func twin(of key: WireKey) -> WireKey? { nil }
+    func checkTwin(of key: WireKey, after decided: [WireKey: Bool]) throws(Rejection) {}
 
     /// Mounts the static children.
     func mountChildren(_ tree: Tree) {}
@@ -410,12 +411,6 @@ extension AnyNode {
             throw Rejection(.path, "\(path): a child needs a key, and this one is empty")
         }
         if let problem = keyProblem(key) { throw Rejection(.path, problem) }
-        if let twin = twin(of: key) {
-            throw Rejection(
-                .path,
-                "\(path): \(key.text.quoted()) and the key \(twin.text.quoted()) of a child are "
-                    + "one key in Swift and have different bytes: use one Unicode form of it")
-        }
         guard path.components.count < CoreLimits.nodeDepthMax else {
             throw Rejection(
                 .tooLarge,

@@ -133,12 +133,22 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
             + "\(Key.self): expected \(Key.wireKeyKind)"
     }
 
-    override func twin(of key: WireKey) -> WireKey? {
+    override func checkTwin(
+        of key: WireKey, after decided: [WireKey: Bool]
+    ) throws(Rejection) {
         // Equal strings of different bytes are never ASCII.
         guard hasTwins, !key.text.utf8.allSatisfy({ $0 < 0x80 }),
             let typed = Key(wireKeyText: key.text)
-        else { return nil }
-        return children.keys.first { $0 != key && Key(wireKeyText: $0.text) == typed }
+        else { return }
+        let isTwin = { (other: WireKey) in other != key && Key(wireKeyText: other.text) == typed }
+        let twin =
+            children.keys.first { decided[$0] != false && isTwin($0) }
+            ?? decided.first { $0.value && isTwin($0.key) }?.key
+        guard let twin else { return }
+        throw Rejection(
+            .path,
+            "\(path): \(key.text.quoted()) and the key \(twin.text.quoted()) of a child are one key "
+                + "in Swift and have different bytes: use one Unicode form of it")
     }
 }
 
@@ -179,7 +189,7 @@ extension CollectionNode {
         if children[key] == nil {
             if !definesLifecycle { try checkKept() }
             try checkCreation(of: key, turn.tree.mountedCount)
-            turn.create(key, in: self)
+            try turn.create(key, in: self)
         }
         leases?.hold(key, by: connection, definesLifecycle: definesLifecycle)
         turn.transaction.wishes.request(

@@ -10,6 +10,8 @@ final class EffectRunner {
     private(set) var running = EffectTable()
     /// Effects that wait until others have ended.
     private(set) var waiting = EffectQueue()
+    /// Starts of reactors' own sagas that wait until other sagas have ended.
+    private(set) var waitingSagas = EffectQueue()
     /// Effects that were cancelled and whose work has not ended yet.
     private(set) var orphans: Set<EffectID> = []
     /// Jobs to run later on the tree's isolation.
@@ -114,6 +116,14 @@ final class EffectRunner {
         // The start of a cancelled effect only cleans up.
         if running[id] == nil || hasRoomToStart { start() } else { waiting.append(id, start) }
     }
+
+    /// Has the start of a reactor's own saga wait until another saga has ended.
+    func postpone(_ id: EffectID, _ start: @escaping () -> Void) {
+        waitingSagas.append(id, start)
+    }
+
+    /// Takes the start of the saga that has waited longest.
+    func takeWaitingSaga() -> (() -> Void)? { waitingSagas.popFirst() }
 
     // MARK: Work
 
@@ -296,7 +306,9 @@ final class EffectRunner {
         notifyWaiters(of: effect.sequence)
         weighRoom()
         // The start of an effect that waited finds it removed, and only cleans up.
-        if effect.cancel == nil, let start = waiting.remove(id) { start() }
+        if effect.cancel == nil, let start = waiting.remove(id) ?? waitingSagas.remove(id) {
+            start()
+        }
         assert(invariants() && running[id] == nil && jobs[id] == nil)
     }
 
@@ -328,9 +340,10 @@ final class EffectRunner {
         for effect in running.values { effect.cancel?() }
         // The closures retain the runner, and releasing one may call it. They are moved out first,
         // so that the runner is in a consistent state by then.
-        let (waiting, jobs, waiters) = (waiting, jobs, waiters)
-        (self.waiting, self.jobs, self.waiters) = (EffectQueue(), [:], [:])
-        withExtendedLifetime((waiting, jobs, waiters)) {}
+        let (waiting, sagas, jobs, waiters) = (waiting, waitingSagas, jobs, waiters)
+        (self.waiting, waitingSagas) = (EffectQueue(), EffectQueue())
+        (self.jobs, self.waiters) = ([:], [:])
+        withExtendedLifetime((waiting, sagas, jobs, waiters)) {}
     }
 
     private func listOrphan(_ id: EffectID) {

@@ -162,11 +162,20 @@ struct ElsewhereWork {
                 guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
                     throw exists(key, in: slot)
                 }
-                decided[slot.name, default: [:]][key] = true
-            case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
+                try decide(key, in: slot, &decided)
+            case .ensure(let slot, let key):
+                guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else { continue }
+                try decide(key, in: slot, &decided)
             case .remove(let slot, let key): decided[slot.name, default: [:]][key] = false
             }
         }
+    }
+
+    private func decide(
+        _ key: WireKey, in slot: ChildSlot, _ decided: inout [WireKey: [WireKey: Bool]]
+    ) throws(Rejection) {
+        try node.children[slot.name]?.checkTwin(of: key, after: decided[slot.name] ?? [:])
+        decided[slot.name, default: [:]][key] = true
     }
 
     // MARK: Execution
@@ -174,45 +183,69 @@ struct ElsewhereWork {
     /// Executes a change of a decision that cannot be refused. What cannot be executed is left out,
     /// and the reactor may decide what follows.
     func carryOut(_ change: ElsewhereChange) {
+        do throws(Rejection) {
+            if case .send(let action) = change {
+                try turn.nested { () throws(Rejection) in
+                    try action.carryOut(below: node, turn)
+                }
+            } else {
+                try execute(change)
+            }
+        } catch {
+            leaveOut(change, error)
+        }
+    }
+
+    /// Executes the changes of a decision that sends actions, in a transaction that can be rolled
+    /// back; a change that cannot be executed refuses the transaction.
+    func carryOutAll(_ changes: [ElsewhereChange]) throws(Rejection) {
+        for change in changes { try execute(change) }
+    }
+
+    // What reactions to earlier changes of the list have changed is not known before.
+    private func execute(_ change: ElsewhereChange) throws(Rejection) {
         switch change {
         case .mutation(let slot, let mutation):
             guard let child = node.children[slot.name] else { return }
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = node.children[slot.name]?.children[key] else {
-                return leaveOut(key, in: slot, noChild(key, in: slot), "its mutation is dropped")
+                throw noChild(key, in: slot)
             }
             mutation.apply(to: child, turn)
         case .create(let slot, let key):
             guard let collection = node.children[slot.name] else { return }
-            guard collection.children[key] == nil else {
-                return leaveOut(
-                    key, in: slot, exists(key, in: slot),
-                    "it stays")
-            }
-            turn.create(key, in: collection)
+            guard collection.children[key] == nil else { throw exists(key, in: slot) }
+            try turn.create(key, in: collection)
         case .ensure(let slot, let key):
             guard let collection = node.children[slot.name] else { return }
-            turn.create(key, in: collection)
+            try turn.create(key, in: collection)
         case .remove(let slot, let key):
             guard let collection = node.children[slot.name] else { return }
             turn.remove(key, from: collection)
         case .restart(let slot, let key):
             guard let child = node.children[slot.name]?.children[key] else {
-                return leaveOut(key, in: slot, noChild(key, in: slot), "it is not restarted")
+                throw noChild(key, in: slot)
             }
             child.restart(turn)
+        case .send(let action): try action.carryOut(below: node, turn)
+        }
+    }
+
+    private func leaveOut(_ change: ElsewhereChange, _ rejection: Rejection) {
+        switch change {
+        case .mutation, .remove: break
+        case .keyedMutation(let slot, let key, _):
+            leaveOut(key, in: slot, rejection, "its mutation is dropped")
+        case .create(let slot, let key), .ensure(let slot, let key):
+            leaveOut(key, in: slot, rejection, "none is created")
+        case .restart(let slot, let key):
+            leaveOut(key, in: slot, rejection, "it is not restarted")
         case .send(let action):
-            do throws(Rejection) {
-                try turn.nested { () throws(Rejection) in
-                    try action.carryOut(below: node, turn)
-                }
-            } catch {
-                leaveOut(
-                    FollowerRefusal(
-                        path: action.path(below: node), rejection: error, action: action.encoded),
-                    "\(node.path): an action that it sent is left out: \(error)")
-            }
+            leaveOut(
+                FollowerRefusal(
+                    path: action.path(below: node), rejection: rejection, action: action.encoded),
+                "\(node.path): an action that it sent is left out: \(rejection)")
         }
     }
 
@@ -228,18 +261,5 @@ struct ElsewhereWork {
     private func leaveOut(_ refusal: FollowerRefusal, _ report: String) {
         turn.transaction.wishes.request(
             .refusal(refusal, asker: node.number, report: report))
-    }
-
-    /// Executes the changes of a decision that sends actions, in a transaction that can be rolled
-    /// back; a refused action refuses the transaction.
-    func carryOutAll(_ changes: [ElsewhereChange]) throws(Rejection) {
-        for (index, change) in changes.enumerated() {
-            if case .send(let action) = change {
-                try action.carryOut(below: node, turn)
-                try checkKeys(changes[(index + 1)...])
-            } else {
-                carryOut(change)
-            }
-        }
     }
 }

@@ -128,15 +128,11 @@ extension Turn {
 
     // MARK: Keyed children
 
-    /// Creates a child in a collection, in the current transaction.
-    func create(_ key: WireKey, in collection: AnyNode) {
+    /// Creates a child in a collection, in the current transaction; does nothing if it exists.
+    func create(_ key: WireKey, in collection: AnyNode) throws(Rejection) {
         guard collection.children[key] == nil else { return }
-        do throws(Rejection) {
-            try collection.checkCreation(of: key, tree.nodes.count)
-        } catch {
-            complain("\(error)")
-            return
-        }
+        try collection.checkCreation(of: key, tree.nodes.count)
+        try collection.checkTwin(of: key, after: [:])
         guard let child = collection.makeChild(key, number: tree.nodes.newNumber()) else { return }
         child.setBirth(transaction.sequence)
         if undo.isRecording { saveSequences(of: collection) }

@@ -268,6 +268,9 @@ extension Turn {
     /// Nodes that this turn removed.
     package var removed: [AnyNode] { news.removed }
 
+    /// Whether this turn removed nodes.
+    package var hasRemoved: Bool { !news.removed.isEmpty }
+
     /// Effects that start when their transactions are committed.
     package var effects: [PendingEffect] { news.effects }
 

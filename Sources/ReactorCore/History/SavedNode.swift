@@ -10,9 +10,7 @@ package struct SavedNode: Sendable {
     /// Appends the form that ``TreeRecovery`` reads.
     package func encode(into writer: inout WireWriter) {
         head.encode(into: &writer)
-        var state = WireWriter()
-        encodeState(&state)
-        state.withBytes { writer.byteString($0) }
+        writer.byteString(of: encodeState)
     }
 }
 

@@ -1,4 +1,3 @@
-import DequeModule
 import ReactorThreads
 
 /// The sagas of a tree's reactors.
@@ -11,8 +10,6 @@ final class SagaRunner: TreePart {
     private let nodes: NodeRegistry
     private let effects: EffectRunner
     private let turn: Turn
-    /// The starts of reactors' own sagas that wait for room.
-    private var waiting = Deque<() -> Void>()
 
     init(_ tree: Tree) {
         nodes = tree.nodes
@@ -92,7 +89,7 @@ final class SagaRunner: TreePart {
             return releaseBroker(of: node.number, R.self)
         }
         guard let scope = SagaScope.topIfRoom(in: runtime) else {
-            waiting.append { [self] in startSaga(run, id, of: node) }
+            effects.postpone(id) { [self] in startSaga(run, id, of: node) }
             return waitForRoom()
         }
         let context = context(of: scope, on: node)
@@ -112,8 +109,8 @@ final class SagaRunner: TreePart {
 
     /// Starts waiting sagas while there is room.
     private func startWaiting() {
-        while runtime.hasRoom(for: 1), let start = waiting.popFirst() { start() }
-        if !waiting.isEmpty { waitForRoom() }
+        while runtime.hasRoom(for: 1), let start = effects.takeWaitingSaga() { start() }
+        if !effects.waitingSagas.isEmpty { waitForRoom() }
     }
 
     /// Starts a registered saga, whose broker is retained; `run` is one of the reactor's own.

@@ -248,7 +248,7 @@ enum LimitTable {
         Entry(
             name: "heavyPerUIDMax",
             summary:
-                "queries of one user that need a second tree, more are refused; and its large answers",
+                "large answers that one user reads, and its queries that need a second tree",
             slot: .count(\.heavyPerUIDMax, 1...1_000)),
         Entry(
             name: "writeBytesMax",

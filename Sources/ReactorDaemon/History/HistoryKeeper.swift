@@ -55,10 +55,12 @@ final class HistoryKeeper {
                 onFull(message)
             }
         }
-        // A daemon that ends before a snapshot is due takes its only snapshot at its end.
-        // Trimming at the start removes the history before it.
-        trim()
+        if directory.isClaimed { trimAtStart() }
     }
+
+    // A daemon that ends before a snapshot is due takes its only snapshot at its end. Trimming at the
+    // start removes the history before it.
+    private func trimAtStart() { trim() }
 
     /// Continues with a replacement of the server.
     func serve(_ server: Server) {
@@ -102,7 +104,11 @@ final class HistoryKeeper {
     var lockDescriptor: Int32 { directory.lock }
 
     /// Makes this process the only one with the data directory: the former one ends.
-    func claim() { directory.claim() }
+    func claim() {
+        directory.claim()
+        // Not before: the former process could still go on with the history.
+        trimAtStart()
+    }
 
     /// Whether a trim is in progress.
     var isTrimming: Bool { trims.isTrimming }

@@ -285,6 +285,9 @@ extension Restarter {
 
 // MARK: - Taking over
 extension Restarter {
+    /// Reports to the former process, if there is one, that this process cannot serve.
+    func fail(_ error: DaemonError) { predecessor?.fail(error) }
+
     /// Begins to serve; first takes over the connections of a former process, if there is one.
     func begin() {
         guard let predecessor, let document = predecessor.document else { return shell.begin() }

@@ -207,6 +207,7 @@ public final class Daemon {
             try prepare()
         } catch {
             sockets.close()
+            restarter.fail(.loop(error))
             throw .loop(error)
         }
         if shell.keeper == nil {

@@ -97,7 +97,8 @@ package final class ServerShell {
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
         let recovered = try history.recover(recovery(limits), epoch: epoch)
-        let predecessor = history.predecessor
+        // The server starts the reactors, which may change their states.
+        let (predecessor, revision) = (history.predecessor, recovered.tree.revision)
         // A former process has verified them, and now has clients wait.
         if predecessor == nil { try history.verifyEarlierRows(root, limits) }
         current = Server(
@@ -112,7 +113,7 @@ package final class ServerShell {
                 isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
         }
         input.lastConnection = current.highestConnection
-        try history.awaitPredecessor(recovered.tree.revision)
+        try history.awaitPredecessor(revision)
         let keeper = try HistoryKeeper(history, of: current, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal

@@ -94,7 +94,7 @@ package final class DataDirectory: Sendable {
     }
 
     /// Whether no former process may go on with the directory.
-    var isClaimed: Bool { !isShared.isUp }
+    package var isClaimed: Bool { !isShared.isUp }
 
     /// Makes this process the only holder of the lock: the former one ends.
     package func claim() {

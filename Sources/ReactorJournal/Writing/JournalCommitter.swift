@@ -53,11 +53,14 @@ final class JournalCommitter: Sendable {
         var state = State(
             position: position,
             clock: JournalClock(found.steps, wall: tuning.now(), uptime: tuning.uptime()))
-        do throws(JournalError) {
-            try log.begin()
-            state.isBegun = true
-        } catch {
-            guard error.isFull || error.isLocked else { throw error }
+        // While a former process may go on with the journal, the first commit begins the log.
+        if directory.isClaimed {
+            do throws(JournalError) {
+                try log.begin()
+                state.isBegun = true
+            } catch {
+                guard error.isFull || error.isLocked else { throw error }
+            }
         }
         // Opened now, since no descriptor may be available later.
         if state.isBegun, !isStrict {

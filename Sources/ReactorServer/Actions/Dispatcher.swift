@@ -109,16 +109,14 @@ extension Dispatcher {
         var aliases: [NodeAlias] = []
         tree.begin(by: connection.caller)
         let page = watch.value.begin(session)
-        while run.count < stop || goOn(beyond: &stop, countMax),
-            let id = plainFrame(in: bytes, at: offset, after: run)?.id,
-            let node = connection.node(id)
-        {
-            if chronicle.keepsHistory { aliases.append(NodeAlias(id: id, node: node.number)) }
+        var next = stop > 0 ? plainFrame(in: bytes, at: offset, after: run) : nil
+        while let start = next, let node = connection.node(start.id) {
+            if chronicle.keepsHistory {
+                aliases.append(NodeAlias(id: start.id, node: node.number))
+            }
             // The consecutive actions to one node.
             let former = run.count
-            while run.count < stop || goOn(beyond: &stop, countMax),
-                let frame = plainFrame(in: bytes, at: offset, after: run), frame.id == id
-            {
+            while let frame = next, frame.id == start.id {
                 page?.mark(frame.number)
                 let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
                 if let result {
@@ -130,6 +128,9 @@ extension Dispatcher {
                 }
                 offset = frame.range.upperBound
                 run.count &+= 1
+                next =
+                    run.count < stop || goOn(beyond: &stop, countMax)
+                    ? plainFrame(in: bytes, at: offset, after: run) : nil
             }
             nodeCounts.value.add(run.count &- former, to: node.number)
         }

@@ -220,9 +220,9 @@ extension AnswerService {
 
     private func beginEncoding() {
         guard questions.value.hasEligibleLate else { return }
-        let counts = largeAnswerCounts
+        let read = largeAnswers
         let countMax = limits.heavyPerUIDMax
-        while let taken = questions.value.popLate(where: { counts[$0] ?? 0 < countMax }) {
+        while let taken = questions.value.popLate(where: { read[$0]?.count ?? 0 < countMax }) {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
@@ -237,16 +237,25 @@ extension AnswerService {
         }
     }
 
-    /// The large answers that the connections of each user read, each counted once. *Cost*:
-    /// O(connections).
-    private var largeAnswerCounts: [UInt32: Int] {
+    /// The large answers that the connections of each user read. *Cost*: O(connections).
+    private var largeAnswers: [UInt32: Set<ObjectIdentifier>] {
         var answers: [UInt32: Set<ObjectIdentifier>] = [:]
         for connection in meter.connections.values where connection.outlet.value.hasStreams {
             for answer in connection.outlet.value.answers where answer.bytes.count > shareMax {
                 answers[connection.peer.uid, default: []].insert(ObjectIdentifier(answer))
             }
         }
-        return answers.mapValues(\.count)
+        return answers
+    }
+
+    /// Whether a user of these requests may have another large answer in progress.
+    private func mayRead(_ answer: Answer, _ askers: [Asker]) -> Bool {
+        guard answer.bytes.count > shareMax else { return true }
+        let read = largeAnswers
+        return askers.contains { asker in
+            guard let own = read[asker.connection.peer.uid] else { return true }
+            return own.count < limits.heavyPerUIDMax || own.contains(ObjectIdentifier(answer))
+        }
     }
 
     /// Sends an empty part, which tells the client that the checksum is as of the turn's mark: the
@@ -323,10 +332,9 @@ extension AnswerService {
             for asker in askers { sendChecksum(checksum, to: asker, at: sequence) }
             return true
         }
-        guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now)
-        else {
-            return false
-        }
+        guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now),
+            mayRead(answer, askers)
+        else { return false }
         // The kept encoding may have been dropped.
         guard
             let checksum = questions.value.checksum(of: name, node)

@@ -52,8 +52,11 @@ struct AnswerStream {
         movedAt = now
     }
 
+    /// Number of bytes of prefix and answer that were not sent.
+    var restCount: Int { prefix.count + answer.bytes.count - offset }
+
     /// Whether all of it was sent.
-    var isComplete: Bool { offset == prefix.count + answer.bytes.count }
+    var isComplete: Bool { restCount == 0 }
 
     /// Appends the next part as a frame; all but the last have the flag "more".
     mutating func appendPart(to writer: inout WireWriter, at now: UInt64) {

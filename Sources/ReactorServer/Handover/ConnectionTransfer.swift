@@ -19,6 +19,10 @@ struct ConnectionTransfer {
     let subscriptions: Subscriptions
     let intake: Intake
 
+    // Clients read answers as slowly as they like, and the successor gets copies of them.
+    /// Bytes of answers being sent up to which a connection is the same in the successor.
+    static let answerBytesMax = 1 << 20
+
     /// The digest of all reactors' names and types. *Cost*: O(nodes).
     var types: UInt64 {
         var forms: Set<[UInt8]> = []
@@ -40,16 +44,19 @@ struct ConnectionTransfer {
         _ connection: Connection, unsent: [UInt8], request: UInt64?
     ) -> HandedConnection {
         let requests = connection.requests
+        let streams = connection.outlet.value.streams
+        let isReadingMuch = streams.reduce(0) { $0 + $1.restCount } > Self.answerBytesMax
         let inquiryCount = requests.inquiryCount - (request == nil ? 0 : 1)
         return HandedConnection(
             id: connection.id.rawValue, uid: connection.peer.uid, gid: connection.peer.gid,
             pid: connection.peer.pid, isAtAdminSocket: connection.peer.isAtAdminSocket,
             isAdmitted: connection.isAdmitted, isLeaving: connection.isLeaving,
-            isWaiting: inquiryCount > 0 || requests.parkedCount > 0 || hasQuestions(connection),
+            isWaiting: inquiryCount > 0 || requests.parkedCount > 0 || hasQuestions(connection)
+                || isReadingMuch,
             restartRequest: request, acceptedAt: acceptedAt(connection),
             actionCount: connection.outlet.value.actionCount, program: connection.program,
             session: connection.session.map(describe),
-            input: connection.inlet.value.heldBytes, output: unsent + output(of: connection),
+            input: connection.inlet.value.heldBytes, output: unsent + output(of: connection, withAnswers: !isReadingMuch),
             state: connection.outlet.value.state.rawValue,
             markedSequence: connection.outlet.value.markedSequence, nodes: nodes(of: connection),
             subscriptions: connection.subscriptions.sorted { $0.key < $1.key }.map {
@@ -77,9 +84,10 @@ struct ConnectionTransfer {
             awaited: session.awaitedOrdinals)
     }
 
-    private func output(of connection: Connection) -> [UInt8] {
+    private func output(of connection: Connection, withAnswers: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         connection.outlet.value.visitSegments { bytes += $0.bytes[$0.range] }
+        guard withAnswers else { return bytes }
         var writer = WireWriter(capacity: 0)
         for stream in connection.outlet.value.streams {
             var rest = stream

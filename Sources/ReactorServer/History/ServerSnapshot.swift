@@ -139,13 +139,13 @@ package final class ServerSnapshot {
         _ nodes: [SavedNode], _ onEncoded: (@Sendable (WireKey?, Int) -> Void)?
     ) -> Part {
         {
-            var writer = WireWriter()
-            for node in nodes {
-                let start = writer.count
-                node.encode(into: &writer)
-                onEncoded?(node.topName, writer.count - start)
+            SnapshotPart.nodes { writer in
+                for node in nodes {
+                    let start = writer.count
+                    node.encode(into: &writer)
+                    onEncoded?(node.topName, writer.count - start)
+                }
             }
-            return SnapshotPart.nodes(writer.bytes).wireBytes()
         }
     }
 
@@ -200,4 +200,15 @@ enum SnapshotPart: Equatable, Sendable {
     case ended(sessions: [EndedSession], forgottenUpTo: UInt64?)
     /// The highest numbers of connections, clients and durable tasks, and the epoch.
     case numbers(connection: UInt64, client: UInt64, task: UInt64, epoch: UInt64)
+
+    /// The encoded part with the nodes that `body` appends. Unlike a value of this type, it does not
+    /// hold a state of many bytes twice.
+    static func nodes(_ body: (inout WireWriter) -> Void) -> [UInt8] {
+        var writer = WireWriter()
+        SnapshotPart.nodes([]).encode(into: &writer)
+        // The empty byte string at the end makes room for that of the nodes.
+        writer.truncate(to: writer.count - 1)
+        writer.byteString(of: body)
+        return writer.bytes
+    }
 }

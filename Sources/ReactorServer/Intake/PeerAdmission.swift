@@ -15,6 +15,10 @@ final class PeerAdmission {
     private var admitted = UserCounts()
     /// Open connections at the administrators' socket.
     private var adminCount = 0
+    // Asked for each read, so it is kept.
+    /// Whether several users have an admitted connection; administrators at their socket count as
+    /// one.
+    private(set) var hasSeveralUsers = false
     private let silent: Cell<SilentPool>
     /// The daemon's own user.
     private let ownerUID: UInt32?
@@ -102,6 +106,7 @@ final class PeerAdmission {
             admitted.count(1, of: peer.uid)
             silent.value.enter(id, of: peer.uid)
         }
+        countUsers()
         invariants()
         return access(of: peer)
     }
@@ -139,8 +144,13 @@ final class PeerAdmission {
             } else {
                 admitted.count(-1, of: connection.peer.uid)
             }
+            countUsers()
         }
         invariants()
+    }
+
+    private func countUsers() {
+        hasSeveralUsers = admitted.userCount + (adminCount > 0 ? 1 : 0) > 1
     }
 
     /// Admits no other clients than the owner's while `isShortOfMemory` is true.
@@ -165,10 +175,6 @@ final class PeerAdmission {
 
     /// Number of admitted connections that are open.
     var admittedCount: Int { admitted.total + adminCount }
-
-    /// Whether several users have an admitted connection; administrators at their socket count as
-    /// one.
-    var hasSeveralUsers: Bool { admitted.userCount + (adminCount > 0 ? 1 : 0) > 1 }
 
     /// Number of connections without a hello.
     var silentCount: Int { silent.value.count }

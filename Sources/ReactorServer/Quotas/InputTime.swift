@@ -16,6 +16,8 @@ final class InputTime {
     private let ownerUID: UInt32?
     /// Nanoseconds of this turn, by user.
     private var used: [UInt32: UInt64] = [:]
+    /// Whether ``used`` has entries.
+    private var isUsed = false
     /// The user whose input is being handled, the time at which that began, and when its time is
     /// spent.
     private var running: (uid: UInt32, since: UInt64, end: UInt64)?
@@ -66,16 +68,22 @@ final class InputTime {
     private func stop() {
         guard let running, let clock else { return }
         self.running = nil
+        isUsed = true
         used[running.uid, default: 0] &+= clock() &- running.since
     }
 
     /// Begins a turn: every user has its time again.
     func beginTurn() {
         invariants()
-        if !used.isEmpty { used.removeAll(keepingCapacity: true) }
+        guard isUsed else { return }
+        isUsed = false
+        used.removeAll(keepingCapacity: true)
     }
 
     /// Checks the invariants between two inputs, in debug builds.
     @inline(__always)
-    private func invariants() { assert(running == nil, "input is in progress that has ended") }
+    private func invariants() {
+        assert(running == nil, "input is in progress that has ended")
+        assert(isUsed || used.isEmpty, "times of users are kept beyond their turn")
+    }
 }

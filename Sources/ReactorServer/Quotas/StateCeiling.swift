@@ -11,12 +11,13 @@ import ReactorWire
 /// To encode a state after each action would cost more than the action. So the size of a state is
 /// that of its last measurement, and the bytes of later deltas count as growth. Once measured bytes
 /// and growth reach the ceiling, the states that changed are measured; then at the earliest after a
-/// growth of a 64th of the ceiling. From 100 % on, only actions that make states smaller may run,
-/// until the states have less than 95 %.
+/// growth of a 64th of the ceiling. Besides, a tick measures some of the states that changed. From
+/// 100 % on, only actions that make states smaller may run, until a measurement finds less than
+/// 95 %; all changed states are then measured now and then.
 ///
 /// *Place*: ``Dispatcher`` asks it, ``TurnSealer`` ends its turns. *Owner*: call it between two
-/// transactions. *Cost*: without a ceiling none; below it, one comparison for a run of actions and
-/// one addition for a turn. ``differences()`` states the invariants.
+/// transactions. *Cost*: without a ceiling none; below it, one comparison for a run of actions, one
+/// addition for a turn, the encoding of each new node's state, and ``tickBytes`` a second. ``differences()`` states the invariants.
 final class StateCeiling {
     /// The ceiling in bytes; 0 without one.
     private(set) var byteCountMax = 0
@@ -38,6 +39,8 @@ final class StateCeiling {
     private var growthMax = Int.max
     /// Bytes that ``tick()`` may encode.
     private var tickByteCount = 0
+    /// Ticks since all changed states were measured at the latest, while the ceiling is reached.
+    private var waitedTicks = 0
     /// Whether ``Tree/onMount`` reports new nodes.
     private var isObserving = false
 
@@ -47,6 +50,10 @@ final class StateCeiling {
     static let tickBytes = 256 << 10
     /// Bytes that one tick may encode at most. A larger state is measured near the ceiling only.
     static let tickBytesMax = 8 << 20
+    // A daemon encodes some hundred megabytes in a second.
+    /// At the ceiling, all changed states are measured once for each so many bytes of states and
+    /// second, so that it takes a small part of the time.
+    static let fullBytesPerTick = 16 << 20
     /// Nodes that one tick looks at, at most.
     static let tickNodesMax = 65_536
 
@@ -138,9 +145,7 @@ final class StateCeiling {
     /// Ends a turn, before the tree's turn begins anew.
     func endTurn() {
         guard byteCountMax > 0 else { return }
-        settleRemoved()
-        grownByteCount = growth
-        coveredByteCount = turn.deltaByteCount
+        if turn.hasRemoved { settleRemoved() }
         if isFull, growth + shrunkByteCount >= step { measure() }
         (grownByteCount, coveredByteCount) = (growth, 0)
     }
@@ -150,6 +155,12 @@ final class StateCeiling {
         guard byteCountMax > 0 else { return }
         tickByteCount = min(tickByteCount + Self.tickBytes, Self.tickBytesMax)
         guard growth > 0 || shrunkByteCount > 0 else { return }
+        // A timer or an effect may have emptied a state that is too large for a tick.
+        waitedTicks = isFull ? waitedTicks + 1 : 0
+        if isFull, waitedTicks * Self.fullBytesPerTick >= measuredByteCount {
+            waitedTicks = 0
+            return measure()
+        }
         var allowance = Allowance(byteCount: tickByteCount, nodeCount: Self.tickNodesMax)
         measure(&allowance)
         tickByteCount = allowance.byteCount

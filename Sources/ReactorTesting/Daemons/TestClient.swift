@@ -55,6 +55,14 @@ public final class TestClient {
         derived type: Value.Type, at path: String
     ) throws(ClientError) -> Mirror<DerivedValue<Value>>
     where Value: WireCodable & Equatable & Sendable {
+        let hold: NodeHold = try ask { $0.hold(path, then: $1) }
+        let name: String = try ask { client, then in
+            then(.success(client.reactorName(of: hold.node)))
+        }
+        let expected = DerivedValue<Value>.reactorName
+        guard name == expected else {
+            throw .otherReactor(path: path, expected: expected, actual: name)
+        }
         let bytes = (try get(path) ?? .null).wireBytes()
         let first: Value
         do throws(WireError) {

@@ -390,7 +390,9 @@ extension SimulationRun {
         let machine = member.client.machine
         expect(machine.phase == .live, "clients return", "client \(index) has not come back")
         expect(
-            machine.pendingCount == 0 || counts.unanswered <= world.server.deferredCount,
+            machine.pendingCount == 0
+                || machine.pendingCount
+                    <= machine.welcome.map { world.server.deferredCount(of: $0.client) } ?? 0,
             "actions have outcomes",
             "client \(index) still waits for \(machine.pendingCount) outcomes")
         let shown = machine.revision

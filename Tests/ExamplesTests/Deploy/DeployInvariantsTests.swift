@@ -248,7 +248,7 @@ extension DeployPicture {
         try bench.apply(Settings.Action.runsMax(1), to: "/settings")
         try bench.add("web", runs: 4) { settings in
             settings.deployScript = "ship"
-            settings.nightly = TimeOfDay(minute: 60)
+            settings.nightly = TimeOfDay(hour: 1, minute: 0)
         }
         let workers = ["ann", "bob", "cat"].map(bench.worker)
         try workers[1].ask()

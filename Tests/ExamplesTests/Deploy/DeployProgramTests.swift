@@ -86,7 +86,25 @@ struct DeployProgramTests {
         #expect(ann.isRunning && bob.isRunning, "\(ann.errors)\(bob.errors)")
         let settings = try await Reactorctl(daemon: again.daemon)(
             "get", "/projects/web/settings/value/nightly")
-        #expect(settings.output == "{\"minute\":150}\n")
+        #expect(settings.output == "{\"hour\":2,\"minute\":30}\n")
+    }
+
+    @Test("a deployment that is cancelled ends its script, and what that has started")
+    func cancelledDeployment() async throws {
+        let directory = TestDirectory()
+        let deploy = try await start(in: directory)
+        try await succeed(deploy("add", "web"))
+        let script = "(echo $$; exec sleep 1000) >\(directory.path("pid")); touch \(directory.path("done"))"
+        try await succeed(deploy("set", "web", "--deploy-script", script))
+        try await succeed(deploy("build", "web"))
+        let worker = try deploy.start(["work", "--name", "ann"], name: "ann")
+        let read = { Int32(directory.read("pid").trimmingCharacters(in: .whitespacesAndNewlines)) }
+        #expect(await holds { read() != nil }, "\(worker.errors)")
+        let pid = try #require(read())
+        try await succeed(deploy("cancel", "web", "1"))
+        #expect(await holds { kill(pid, 0) != 0 })
+        #expect(try await deploy("show", "web", "1").lines.last?.contains("cancelled") ?? false)
+        #expect(!FileManager.default.fileExists(atPath: directory.path("done")))
     }
 
     @Test("without a configuration, a daemon that is killed keeps its projects")
@@ -207,6 +225,9 @@ struct DeployProgramTests {
         let (fine, differences) = try await check("coordinator")
         #expect(fine == .exited(0), "\(differences)")
         #expect(differences.contains("fine: successDate is new, with a default"))
+        #expect(
+            differences.contains("nightly has version 1, and is converted to version 2"),
+            "\(differences)")
         #expect(!differences.contains("is refused") && !differences.contains("needs a decision"))
         let (refused, reasons) = try await check("version-1")
         #expect(refused == .exited(78), "\(reasons)")

@@ -22,7 +22,7 @@ enum DeploySimulation {
             if random.chance(15) { return .pause }
             var settings = project.settings.value
             settings.isPaused = random.chance(20)
-            settings.nightly = random.chance(80) ? TimeOfDay(minute: 1) : nil
+            settings.nightly = random.chance(80) ? TimeOfDay(hour: 0, minute: 1) : nil
             settings.environment = random.chance(50) ? .staging : .production
             settings.deployScript = random.chance(50) ? "ship" : nil
             settings.next = random.chance(30) ? "p\(Int.random(in: 0...3, using: &random))" : nil

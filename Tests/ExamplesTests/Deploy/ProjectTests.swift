@@ -21,7 +21,7 @@ struct ProjectTests {
     @Test("the settings are changed, undone and redone, and what they plan follows")
     func settings() throws {
         let bench = DeployBench()
-        try bench.add("web") { $0.nightly = TimeOfDay(minute: 60) }
+        try bench.add("web") { $0.nightly = TimeOfDay(hour: 1, minute: 0) }
         try bench.apply(Project.Action.undo, to: "/projects/web")
         #expect(try bench.project("web").settings.value == ProjectSettings())
         bench.daemon.advance(by: .seconds(86_400))
@@ -61,6 +61,7 @@ struct ProjectTests {
         store.send(.pause, by: ann) { project in
             var settings = ProjectSettings()
             settings.isPaused = true
+            settings.author = 1_001
             project.settings.set(settings, by: Origin(client: 1, ordinal: 2))
             project.lastChange = SettingsChange(uid: 1_001, at: time)
         }
@@ -70,7 +71,12 @@ struct ProjectTests {
             project.settings.redo()
             project.lastChange = SettingsChange(uid: 1_002, at: time)
         }
-        store.send(.undoOwn, by: bob) { $0.settings.undo() }
+        // The settings are those of ann, whoever returned to them.
+        store.sendRejected(.undoOwn, "changed_since", by: bob)
+        store.send(.undoOwn, by: ann) { project in
+            project.settings.undo()
+            project.lastChange = SettingsChange(uid: 1_001, at: time)
+        }
         store.finish()
     }
 
@@ -78,7 +84,7 @@ struct ProjectTests {
     func nightly() throws {
         let bench = DeployBench()
         bench.daemon.advance(by: .seconds(3_600))
-        try bench.add("web") { $0.nightly = TimeOfDay(minute: 90) }
+        try bench.add("web") { $0.nightly = TimeOfDay(hour: 1, minute: 30) }
         bench.daemon.advance(by: .seconds(1_799))
         #expect(try bench.project("web").lastNumber == 0)
         try bench.daemon.restart()

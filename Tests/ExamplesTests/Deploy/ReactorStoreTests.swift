@@ -18,7 +18,9 @@ struct ReactorStoreTests {
         settings.deployScript = "ship"
         settings.environment = .staging
         let origin = Origin(client: caller.client, ordinal: 1)
-        store.send(.configure(settings), by: caller) { [caller, settings, time] project in
+        let sent = settings
+        settings.author = caller.uid
+        store.send(.configure(sent), by: caller) { [caller, settings, time] project in
             project.settings.set(settings, by: origin)
             project.lastChange = SettingsChange(uid: caller.uid, at: time)
         }

@@ -251,6 +251,27 @@ struct SagaRunTests {
         #expect(SagaRunner.of(tree).runtime.sagaCount == 1)
     }
 
+    @Test("the saga of a removed reactor no longer waits for room among the sagas")
+    func removedBeforeStart() throws {
+        let bench = StoreBench(Office())
+        let tree = bench.store.core.tree
+        let runtime = SagaRunner.of(tree).runtime
+        var entered = 0
+        while runtime.hasRoom(for: 1) {
+            _ = runtime.enter()
+            entered += 1
+        }
+        for _ in 0..<100 { try bench.send(.open("a"), .close("a")) }
+        #expect(tree.effects.waitingSagas.isEmpty && tree.effects.waitingSagas.keptCount <= 65)
+        #expect(tree.effects.running.isEmpty)
+        try bench.send(.open("b"))
+        #expect(tree.effects.waitingSagas.count == 1)
+        for _ in 0..<entered { runtime.leave() }
+        bench.settle()
+        bench.send(Tracker.Action.search("ada"), to: "/rooms/b")
+        #expect(try tree.state(of: Tracker.self, "/rooms/b").runs == ["hello ada"])
+    }
+
     @Test("a restart waits for room among the effects, and is not dropped")
     func room() throws {
         let bench = watch(.backoff(first: .seconds(1)))

@@ -62,6 +62,26 @@ struct HeavyAnswerTests {
         #expect(clients.map(isReading) == [true, true, true, true, false])
     }
 
+    @Test("X117: kept answers count as well, and answers that the user reads already do not")
+    func kept() throws {
+        let harness = try start()
+        for name in Self.names {
+            let client = reader(harness, uid: 1, name)
+            client.take()
+            harness.settle()
+            #expect(client.frames(.answer).last?.flags == [])
+        }
+        let clients = ["a", "b", "c", "a", "d"].map { reader(harness, uid: 1, $0) }
+        #expect(clients.map(isReading) == [true, true, false, true, false])
+        #expect(isReading(reader(harness, uid: 2, "d")))
+        for client in clients {
+            client.take()
+            harness.settle()
+        }
+        #expect(isReading(clients[4]) == false)
+        for client in clients { #expect(client.frames(.answer).last?.flags == []) }
+    }
+
     @Test("an answer whose client does not read ends for another one of the same user")
     func stalls() throws {
         let harness = try start()

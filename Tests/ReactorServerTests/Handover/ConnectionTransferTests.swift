@@ -231,6 +231,30 @@ struct ConnectionTransferTests {
         #expect(report.pid == 5)
     }
 
+    @Test("P122: a connection that reads a large answer slowly is closed, and costs no copy of it")
+    func largeAnswer() throws {
+        for (byteCount, closedCount) in [(400_000, 0), (4_000_000, 1)] {
+            let rig = try ConnectionTransferTests()
+            let (writer, reader) = (rig.former.start(), rig.former.client())
+            writer.dispatch(Page.Action.fill(count: byteCount), to: 2)
+            rig.former.settle()
+            _ = (writer.frames(), reader.frames())
+            reader.take(100)
+            reader.ask(.get(path: "/page"))
+            rig.former.settle()
+            let handover = try rig.former.handOver()
+            let size = handover.wireBytes().count
+            #expect(closedCount == 1 ? size < 100_000 : size > 200_000, "\(size) bytes")
+            let (harness, taken) = try ServerHarness.succeed(
+                rig.former, with: Self.root, handover)
+            for client in [writer, reader] { client.move(to: harness) }
+            #expect(taken.closedCount == closedCount)
+            reader.take()
+            harness.settle()
+            #expect(reader.frames(.closing).count == closedCount)
+        }
+    }
+
     @Test("a user that has used its rate waits in the new process as well")
     func quotas() throws {
         var quota = UserQuota()

@@ -140,6 +140,31 @@ struct StateCeilingTests {
         #expect(states.byteCount == heldByteCount(harness))
     }
 
+    @Test("P77: a large state that the daemon itself has emptied admits growth after some ticks")
+    func emptiedByDaemon() throws {
+        let (harness, client) = try start(byteCountMax: 32 << 20)
+        client.dispatch(Ledger.Action.blob(byteCount: 32 << 20))
+        harness.turn()
+        harness.server.tick(at: harness.now)
+        #expect(harness.server.isStateFull)
+        client.dispatch(put(1))
+        harness.turn()
+        #expect(try OutcomeLog(client.frames())[2]?.code == "MEMORY_FULL")
+        let ledger = try #require(harness.server.tree.node(at: SlicePath(["ledger"])))
+        let action = Ledger.Action.blob(byteCount: 0).wireBytes()
+        _ = harness.server.tree.dispatch(to: ledger, action.span, by: .daemon, ordinal: 0)
+        harness.turn()
+        var tickCount = 0
+        while harness.server.isStateFull, tickCount < 100 {
+            harness.server.tick(at: harness.now)
+            tickCount += 1
+        }
+        #expect(tickCount == 3, "a tick for each 16 MiB of states, and for a further part")
+        client.dispatch(put(2))
+        harness.turn()
+        #expect(try OutcomeLog(client.frames())[3]?.isApplied ?? false)
+    }
+
     @Test("the first states of new nodes count, and those of removed nodes do not")
     func nodes() throws {
         let (harness, client) = try start(byteCountMax: 1 << 30)

@@ -106,15 +106,15 @@ public struct Project {
             return state.settings.value.isPaused ? .none : opening(because: "nightly", state)
         case .configure(let settings):
             try settings.check()
-            return planning(settings, .configured(settings, context.cause), context)
+            return configuring(settings, context)
         case .pause:
             var settings = state.settings.value
             guard !settings.isPaused else { return .none }
             settings.isPaused = true
-            return planning(settings, .configured(settings, context.cause), context)
+            return configuring(settings, context)
         case .undo, .undoOwn:
             try state.settings.checkUndo()
-            if action == .undoOwn { try state.checkOwner(context.caller) }
+            if action == .undoOwn { try state.settings.value.checkAuthor(context.caller) }
             return planning(state.settings.past.last?.value, .undone, context)
         case .redo:
             try state.settings.checkRedo()
@@ -137,6 +137,15 @@ public struct Project {
         return mutations.removing($runs, ended)
     }
 
+    /// Sets the settings as those of the caller's user.
+    private func configuring(
+        _ settings: ProjectSettings, _ context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        var settings = settings
+        settings.author = context.caller.uid
+        return planning(settings, .configured(settings, context.cause), context)
+    }
+
     /// Changes the settings, notes the caller's user, and adds the plan of the nightly runs, or
     /// removes it.
     private func planning(
@@ -147,7 +156,7 @@ public struct Project {
         let mutations: Mutations<Mutation> = [mutation, .signed(change)]
         guard let time = settings?.nightly else { return mutations.dropping(Self.nightlyPlan) }
         return mutations.scheduling(
-            Self.nightlyPlan, every: .seconds(TimeOfDay.minutesADay * 60),
+            Self.nightlyPlan, every: .seconds(86_400),
             first: time.delay(after: context.now), Action.nightly)
     }
 
@@ -179,14 +188,16 @@ public struct Project {
         change.removed(in: $runs).map { [.forgotten(number: $0)] } ?? .none
     }
 
-    /// Reports a next project that is not built, which changes nothing here.
+    /// Reports what was not carried out, such as the build of a next project, which changes nothing
+    /// here.
     public func followerRejected(
         _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
         // A refused report is not reported again.
         guard refusal.actionName != "note" else { return .none }
+        let subject = refusal.actionName == "build" ? "next project" : "\(refusal.path)"
         context.dispatch(
-            .note("next project: \(refusal.rejection.message)"),
+            .note("\(subject): \(refusal.rejection.message)"),
             to: ReactorPath(Coordinator.self))
         return .none
     }
@@ -209,16 +220,6 @@ public struct Project {
         case .forgotten(let number): state.lines[number] = nil
         case .succeeded(let time): state.successDate = Date(time)
         }
-    }
-}
-
-extension Project.State {
-    /// Rejects a caller whose user has not made the last change of the settings.
-    fileprivate func checkOwner(_ caller: Caller) throws(Rejection) {
-        guard lastChange?.uid != caller.uid else { return }
-        let author = lastChange.map { "user \($0.uid)" } ?? "an unknown user"
-        throw Rejection(
-            "changed_since", "\(author) made the last change, not user \(caller.uid)")
     }
 }
 

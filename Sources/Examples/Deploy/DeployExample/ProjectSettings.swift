@@ -15,6 +15,9 @@ public struct ProjectSettings: Equatable, Sendable {
     public var next: String?
     /// Whether new runs are refused.
     public var isPaused = false
+    /// The user that set these settings, as the project has noted it; nil for the first settings,
+    /// and in histories of earlier builds.
+    public var author: UInt32?
 
     /// Creates the settings of a new project.
     public init() {}
@@ -24,10 +27,15 @@ public struct ProjectSettings: Equatable, Sendable {
         guard !script.allSatisfy(\.isWhitespace), script.count <= 10_000 else {
             throw Rejection("bad_script", "a script has 1 to 10,000 characters")
         }
-        if let nightly, !(0..<TimeOfDay.minutesADay).contains(nightly.minute) {
-            throw Rejection("bad_time", "a day has \(TimeOfDay.minutesADay) minutes, from 0")
-        }
+        try nightly?.check()
         try next?.checkProjectName()
+    }
+
+    /// Rejects a caller whose user has not set these settings.
+    func checkAuthor(_ caller: Caller) throws(Rejection) {
+        guard author != caller.uid else { return }
+        let other = author.map { "user \($0)" } ?? "an unknown user"
+        throw Rejection("changed_since", "\(other) set these settings, not user \(caller.uid)")
     }
 }
 
@@ -45,16 +53,33 @@ public struct SettingsChange: Equatable, Sendable {
 @WireCodable
 @MemberwiseInit
 public struct TimeOfDay: Hashable, Sendable {
-    /// Number of minutes in a day.
-    public static let minutesADay = 1_440
-
-    /// Minutes since midnight.
+    /// Hours since midnight, 0 to 23.
+    public var hour: Int
+    /// Minutes of the hour, 0 to 59.
     public var minute: Int
+
+    public static var wireVersion: Int { 2 }
+
+    /// Version 1 had the minutes since midnight.
+    public static var wireMigrations: WireMigrations {
+        .from(1) { time in
+            let minutes = try time.read("minute", as: Int.self)
+            try time.set("hour", to: minutes / 60)
+            try time.set("minute", to: minutes % 60)
+        }
+    }
+
+    /// Rejects a time that no day has.
+    func check() throws(Rejection) {
+        guard (0..<24).contains(hour), (0..<60).contains(minute) else {
+            throw Rejection("bad_time", "a day has the times 0:0 to 23:59, and not \(hour):\(minute)")
+        }
+    }
 
     /// The time from `now` to the next time of this kind: more than zero, and at most a day.
     func delay(after now: WallTime) -> Duration {
-        let day = Int64(Self.minutesADay) * 60_000
-        let past = (now.milliseconds - Int64(minute) * 60_000) % day
+        let day: Int64 = 86_400_000
+        let past = (now.milliseconds - Int64(hour * 60 + minute) * 60_000) % day
         return .milliseconds(past < 0 ? -past : day - past)
     }
 }

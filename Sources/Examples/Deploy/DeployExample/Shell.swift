@@ -20,7 +20,10 @@ public enum Shell {
         }
     }
 
-    /// Runs `script` to its end, with additional variables in its environment.
+    /// Runs `script` to its end, with additional variables in its environment. The cancellation of
+    /// the task ends the script and what it has started.
+    ///
+    /// *Throws*: `CancellationError`, and why no process could start.
     public static func run(
         _ script: String, environment: [String: String] = [:]
     ) async throws -> Result {
@@ -34,13 +37,20 @@ public enum Shell {
         process.standardOutput = output
         process.standardError = output
         try process.run()
-        let text = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                let data = output.fileHandleForReading.readDataToEndOfFile()
-                continuation.resume(returning: String(decoding: data, as: UTF8.self))
+        let pid = process.processIdentifier
+        let text = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    let data = output.fileHandleForReading.readDataToEndOfFile()
+                    continuation.resume(returning: String(decoding: data, as: UTF8.self))
+                }
             }
+        } onCancel: {
+            // Foundation gives a process its own group.
+            if kill(-pid, SIGTERM) != 0 { kill(pid, SIGTERM) }
         }
         process.waitUntilExit()
+        try Task.checkCancellation()
         return Result(
             status: process.terminationStatus,
             lines: text.split(separator: "\n").map(String.init))

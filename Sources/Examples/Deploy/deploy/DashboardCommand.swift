@@ -27,7 +27,7 @@ struct DashboardCommand: AsyncParsableCommand {
         if let project {
             shown = try await connection.project(project)
             newest = try await client.collection(
-                \.$runs, of: Coordinator.path(of: project), order: .field(isDescending: true),
+                \.$runs, of: Coordinator.path(of: project), order: .key(isDescending: true),
                 first: Self.shownRunsMax)
         }
         await rerunningOnChange {

@@ -66,7 +66,7 @@ struct SetCommand: AsyncParsableCommand {
         guard parts.count == 2, (0..<24).contains(parts[0]), (0..<60).contains(parts[1]) else {
             throw ValidationError("expected a time such as 02:30, got \(text)")
         }
-        return TimeOfDay(minute: parts[0] * 60 + parts[1])
+        return TimeOfDay(hour: parts[0], minute: parts[1])
     }
 }
 

@@ -31,11 +31,14 @@ struct WorkCommand: AsyncParsableCommand {
         StandardOutput.write("performs \(id)")
         let run = try await client.mirror(id.path)
         let result = try await Shell.run(run.order.script, environment: ["DEPLOY_RUN": "\(id)"])
-        for line in result.lines { run.send(.log(line)) }
-        if case .rejected(let rejection) = await run.dispatch(
-            .finish(exitCode: result.status))
-        {
-            StandardOutput.write("\(id): \(rejection.message)")
+        for line in result.lines where !run.send(.log(line)) {
+            // The queue is full: wait for this line.
+            _ = await run.dispatch(.log(line))
+        }
+        switch await run.dispatch(.finish(exitCode: result.status)) {
+        case .applied: break
+        case .rejected(let rejection): StandardOutput.write("\(id): \(rejection.message)")
+        case let outcome: try outcome.get()
         }
     }
 }

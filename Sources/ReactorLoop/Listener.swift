@@ -58,6 +58,12 @@ package final class Listener: LoopResource {
             identity: FileIdentity(at: address.path))
     }
 
+    /// Gives the socket's file a group and a mode, if it is still at the socket's path.
+    package func setPermissions(_ permissions: SocketPermissions) throws(LoopError) {
+        guard let address, isPathOurs else { return }
+        try UnixSocket.setPermissions(permissions, of: address)
+    }
+
     /// Takes over the listening socket `descriptor` that a supervisor or predecessor opened.
     ///
     /// *Throws*: ``LoopError/notAListener(descriptor:)``; the caller still owns the descriptor

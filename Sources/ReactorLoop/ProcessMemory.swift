@@ -23,6 +23,11 @@ package enum ProcessMemory {
         return (resident * page, shared * page)
     }
 
+    /// Lets the allocator take large blocks from the system, and return each one when it is freed.
+    /// By default, it keeps blocks of up to 32 MiB for later, so that the memory of one snapshot stays.
+    /// *C*: `mallopt`, `M_MMAP_THRESHOLD`.
+    package static func returnLargeBlocks() { _ = mallopt(M_MMAP_THRESHOLD, 1 << 20) }
+
     /// Returns unused memory of the allocator to the system. *Cost*: it visits every free page;
     /// other threads that allocate wait. *C*: `malloc_trim`.
     package static func trim() { _ = malloc_trim(0) }

@@ -36,15 +36,13 @@ enum UnixSocket {
         else {
             throw refusing(descriptor, "bind", address)
         }
-        // The group first: with the mode, the daemon's own group would get access for a moment.
-        if let gid = permissions.gid {
-            guard unsafe lchown(address.path, uid_t.max, gid) == 0 else {
-                throw abandoning(descriptor, "lchown", address)
-            }
-        }
-        if permissions.mode != 0o600 {
-            guard unsafe chmod(address.path, permissions.mode) == 0 else {
-                throw abandoning(descriptor, "chmod", address)
+        if permissions != SocketPermissions() {
+            do throws(LoopError) {
+                try setPermissions(permissions, of: address)
+            } catch {
+                close(descriptor)
+                unsafe unlink(address.path)
+                throw error
             }
         }
         guard Glibc.listen(descriptor, backlog) == 0 else {
@@ -53,13 +51,21 @@ enum UnixSocket {
         return descriptor
     }
 
-    /// The error of a call after the bind; it removes the file, which has no listener.
-    private static func abandoning(
-        _ descriptor: Int32, _ call: String, _ address: UnixAddress
-    ) -> LoopError {
-        let error = refusing(descriptor, call, address)
-        unsafe unlink(address.path)
-        return error
+    /// Gives the file of a socket a group and a mode. Without a group, a file with another one gets
+    /// that of the process.
+    static func setPermissions(
+        _ permissions: SocketPermissions, of address: UnixAddress
+    ) throws(LoopError) {
+        // Closed in between: with the mode, the former group would get access for a moment.
+        guard unsafe chmod(address.path, 0o600) == 0 else {
+            throw .call(.system("chmod", address.path))
+        }
+        guard unsafe lchown(address.path, uid_t.max, permissions.gid ?? getegid()) == 0 else {
+            throw .call(.system("lchown", address.path))
+        }
+        guard unsafe chmod(address.path, permissions.mode) == 0 else {
+            throw .call(.system("chmod", address.path))
+        }
     }
 
     /// Makes a socket connected to `address`.

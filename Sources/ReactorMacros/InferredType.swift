@@ -57,7 +57,8 @@ extension InferredType {
     /// show: of a generic type without its arguments, or of a number read from text, which may be
     /// nil. An author's own generic type is not known here.
     static func openType(of call: FunctionCallExprSyntax) -> String? {
-        guard let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text else {
+        guard let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
+        else {
             return nil
         }
         if let argumentCount = argumentCounts[name] {

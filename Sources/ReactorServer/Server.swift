@@ -324,7 +324,10 @@ extension Server {
     ) {
         guard peers.apply(rules, ownerUID: ownerUID) else { return }
         for connection in connections.inOrder {
+            let former = connection.access
             connection.join(groups(connection.id)) { peers.access(of: $0) }
+            guard connection.access != former else { continue }
+            answers.refuseWaiting(of: connection)
             subscriptions.reassess(connection)
             openNodes.guardActions(of: connection)
         }
@@ -420,7 +423,7 @@ extension Server {
     ) {
         orders.begin(at: now)
         guard let connection = connections[inquiry.connection] else { return }
-        answers.answer(inquiry.number, with: result, to: connection)
+        answers.answer(inquiry, with: result, to: connection)
     }
 }
 

@@ -121,7 +121,8 @@ private struct SchemaComparison {
         } else if stored > today {
             add(
                 .forbidden, "has version \(stored), and version \(today) in the program",
-                "start the newer program that wrote it", kind: .version(stored: stored, today: today))
+                "start the newer program that wrote it",
+                kind: .version(stored: stored, today: today))
         }
         return stored != today
     }

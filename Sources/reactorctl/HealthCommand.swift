@@ -12,8 +12,8 @@ struct HealthCommand: AsyncParsableCommand {
             --live: the daemon answers, if only with a refusal. --ready (the default): it admits \
             this client and answers it. --write: it also accepts every action.
 
-            Exit codes: 0 healthy; 69 no daemon reachable; 74 --write, and the disk is full; 75 no \
-            answer in time, or the daemon is too busy or shutting down; 77 the socket belongs to \
+            Exit codes: 0 healthy; 69 no daemon reachable; 74 --write, and the disk or the memory \
+            is full; 75 no answer in time, or the daemon is too busy or shutting down; 77 the socket belongs to \
             another user.
             """)
 
@@ -52,19 +52,35 @@ struct HealthCommand: AsyncParsableCommand {
     }
 
     private func perform() async throws(Failure) {
+        let reason: String
         do throws(ClientError) {
             let client = try await attempt()
             try await client.ping()
-            let isFull = check == .write ? try await client.stats()["readOnly"] != 0 : false
+            let refused = check == .write ? Self.refused(try await client.stats()) : nil
             client.close()
-            guard isFull else { return }
+            guard let refused else { return }
+            reason = refused
         } catch {
             if check == .live, Self.isAnswer(error) { return }
             throw Failure(error)
         }
-        throw Failure(
-            Failure.storageCode,
-            "the daemon's disk is full: it refuses actions, or all that add bytes")
+        throw Failure(Failure.storageCode, reason)
+    }
+
+    /// Which actions the daemon refuses, and why; nil if it accepts every action.
+    private static func refused(_ stats: [String: UInt64]) -> String? {
+        if stats["readOnly"] != 0 {
+            return "the daemon's disk is full: it refuses actions, or all that add bytes"
+        }
+        if stats["stateFull"] ?? 0 != 0 {
+            return
+                "all states together have reached stateBytesMax: the daemon refuses actions that "
+                + "make them larger"
+        }
+        if stats["memoryFull"] ?? 0 != 0 {
+            return "the daemon has reached memoryMax: it refuses actions that make states larger"
+        }
+        return nil
     }
 
     // A daemon that refuses a client closes the connection. If the client's hello comes later, the

@@ -56,7 +56,8 @@ struct ClientDerivedTests {
             _ = try await client.mirror(derived: Busy.self, at: "/passed")
         }
         #expect(
-            other == .otherReactor(path: "/passed", expected: "derived Busy", actual: "derived Int64")
+            other
+                == .otherReactor(path: "/passed", expected: "derived Busy", actual: "derived Int64")
         )
         let missing = await #expect(throws: ClientError.self) {
             _ = try await client.mirror(derived: Int.self, at: "/lost")

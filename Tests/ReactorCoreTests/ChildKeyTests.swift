@@ -212,7 +212,8 @@ struct ChildKeyTests {
         #expect(try tree.node(at: SlicePath("/people"))?.children.count == 2)
     }
 
-    @Test("two Unicode forms of one String are refused within a decision, and may replace each other")
+    @Test(
+        "two Unicode forms of one String are refused within a decision, and may replace each other")
     func twinsOfADecision() throws {
         let forms = ["Zo\u{e9}", "Zoe\u{301}"]
         let rejection = try #require(try refusal(Depot.Action.people(forms), at: "/"))

@@ -193,6 +193,18 @@ struct HotRestartTests {
         #expect(client.isAnswered() && rig.pid != pid)
     }
 
+    @Test("X109, P122: the mode and the group of the socket are those of the new configuration")
+    func permissions() async throws {
+        let data = "data: { directory: \(rig.directory.path("data")) }\n" + DaemonProcess.example
+        try await rig.start(config: "socket: { mode: \"0660\", group: daemon }\n" + data)
+        _ = try rig.directory.write(data, to: "reactord.yaml")
+        #expect(try rig.restart().problem == nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: rig.socketPath)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(attributes[.groupOwnerAccountID] as? UInt32 == getegid())
+        #expect(try rig.socket().isAnswered())
+    }
+
     @Test("a changed socket path is refused, and the former process goes on")
     func otherPath() async throws {
         try await rig.start(adminSocket: "a1")
@@ -240,7 +252,9 @@ struct HotRestartTests {
         #expect(!FileManager.default.fileExists(atPath: rig.socketPath))
     }
 
-    @Test("P122: a reactor that changes its state at the start is taken over, and clients learn of it")
+    @Test(
+        "P122: a reactor that changes its state at the start is taken over, and clients learn of it"
+    )
     func changesAtStart() async throws {
         try await rig.start(
             program: "fickle-daemon",

@@ -40,6 +40,21 @@ struct SnapshotWriterTests {
         #expect(try reader.next() == nil)
     }
 
+    @Test("parts of any size are read back, also those that are written piece by piece")
+    func large() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        let parts = [1 << 20, (1 << 20) + 1, 3_000_000, 7].map { count in
+            (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
+        }
+        _ = try Self.write(journal, rig, parts: parts).get()
+        journal.close()
+        let reader = try SnapshotReader(rig.directory(), of: 1)
+        for part in parts { #expect(try reader.next() == part) }
+        #expect(try reader.next() == nil)
+    }
+
     @Test("a snapshot may have no parts, or precede the first row")
     func empty() throws {
         let rig = JournalRig()

@@ -98,7 +98,7 @@ struct WireGateTests {
         let text = expansion(
             of: """
                 @WireCodable
-                struct State { var port = Int("80"), ids = Set<Job>(), config = Config() }
+                struct State { var port = Int(text), ids = Set<Job>(), config = Config() }
                 """)
         #expect(text.contains("typealias _WireForm_0 = Int\n"))
         #expect(text.contains("typealias _WireForm_1 = Set<WireForm<Job>.Checked>\n"))

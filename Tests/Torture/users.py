@@ -16,7 +16,7 @@ HOSTILE, OTHER = 1001, 1002
 BALLAST, BALLAST_BYTES = "/ballast/entries", 200_000
 ALONE_SECONDS = 15
 # Seconds until each hostile client has done something.
-BEGIN_SECONDS = 60
+BEGIN_SECONDS = 300
 PR_SET_PDEATHSIG = 1
 
 

@@ -40,7 +40,8 @@ public struct TypeDifference: Equatable, Sendable {
                 }
             // A mirror converts nothing, and the value may have another unit.
             case .version(let stored, let today):
-                let text = "the daemon has version \(stored) of this type, and this program \(today)"
+                let text =
+                    "the daemon has version \(stored) of this type, and this program \(today)"
                 changed.append("\(place.isEmpty ? "the state" : place): \(text)")
                 refuse(.refused("\(text): build both from one version"), at: change.path[...])
             case .other: changed.append("\(place.isEmpty ? "the state" : place) \(change.change)")

@@ -44,7 +44,7 @@ final class SnapshotRun {
     /// Collects further parts. `appendedTurn` is the last turn that the journal holds.
     func advance(appendedTurn: UInt64) {
         guard !snapshot.isComplete, writer.waitingPartCount < Self.waitingPartsMax else { return }
-        for part in snapshot.gather() { writer.append(part) }
+        for part in snapshot.gather() { writer.append { part.lend(to: $0) } }
         guard snapshot.isComplete else { return }
         lastTurn = snapshot.lastTurn
         appended(appendedTurn)
@@ -76,7 +76,7 @@ extension ServerSnapshot {
                 job()
                 bell.ring()
             }, onFinished: { found in result.withLock { $0 = found } })
-        while !isComplete { for part in gather() { writer.append(part) } }
+        while !isComplete { for part in gather() { writer.append { part.lend(to: $0) } } }
         writer.finish()
         bell.wait()
         if case .failure(let error)? = result.withLock({ $0 }) { throw error }

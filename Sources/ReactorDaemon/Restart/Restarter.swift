@@ -289,8 +289,9 @@ extension Restarter {
     func fail(_ error: DaemonError) { predecessor?.fail(error) }
 
     /// Begins to serve; first takes over the connections of a former process, if there is one.
-    func begin() {
+    func begin() throws(LoopError) {
         guard let predecessor, let document = predecessor.document else { return shell.begin() }
+        try sockets.applyPermissions()
         let taken = shell.takeOver(document.server, document.links)
         predecessor.confirm()
         sockets.claim()

@@ -180,6 +180,7 @@ public final class Daemon {
     private static func fit(
         _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
     ) {
+        ProcessMemory.returnLargeBlocks()
         MemoryCeiling.chooseAutomatic(in: &limits)
         // Refused clients hold a socket until they have received the refusal.
         let others =
@@ -260,7 +261,7 @@ public final class Daemon {
         try watchdog?.start(on: loop, supervisor, logger) { marks?.ordinal }
         operatorService.begin(shell, sockets, reloader, restarter)
         sockets.begin(shell)
-        restarter.begin()
+        try restarter.begin()
     }
 
     private func tick() {

@@ -81,6 +81,12 @@ final class BoundSocket {
         listener = try Listener(on: loop, succeedingAt: handed.listener)
     }
 
+    /// Gives the file of a socket from a former process the group and the mode of this process's
+    /// configuration; a service manager's keeps those of its unit.
+    func applyPermissions() throws(LoopError) {
+        if guards != nil { try listener.setPermissions(permissions) }
+    }
+
     /// Makes this process the only one with the socket: the former one ends.
     func claim() {
         isShared = false

@@ -72,6 +72,12 @@ final class DaemonSockets {
         [main.handed(as: .main)] + (admin.map { [$0.handed(as: .admin)] } ?? [])
     }
 
+    /// Applies the configured groups and modes to sockets from a former process.
+    func applyPermissions() throws(LoopError) {
+        try main.applyPermissions()
+        try admin?.applyPermissions()
+    }
+
     /// Makes this process the only one with the sockets: the former one ends.
     func claim() {
         main.claim()

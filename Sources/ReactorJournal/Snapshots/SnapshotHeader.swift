@@ -42,8 +42,8 @@ package struct SnapshotHeader: Equatable, Sendable {
     }
 
     /// The checksum of a part, seeded with that of the part before.
-    static func chain(of part: ArraySlice<UInt8>, number: UInt64, behind chain: UInt64) -> UInt64 {
+    static func chain(of part: Span<UInt8>, number: UInt64, behind chain: UInt64) -> UInt64 {
         let head = Checksum.of([number, UInt64(part.count)], behind: chain)
-        return Checksum.of(part.span, behind: head)
+        return Checksum.of(part, behind: head)
     }
 }

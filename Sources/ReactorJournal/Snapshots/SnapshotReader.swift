@@ -47,7 +47,7 @@ package final class SnapshotReader {
         guard let (bytes, got) = found, let bytes, let got else {
             throw damage(number, expected: "a part", got: found == nil ? "none" : "something else")
         }
-        chain = SnapshotHeader.chain(of: bytes[...], number: number, behind: chain)
+        chain = SnapshotHeader.chain(of: bytes.span, number: number, behind: chain)
         guard got == chain else {
             throw damage(number, expected: "checksum \(chain)", got: "\(got)")
         }

@@ -1,10 +1,13 @@
 import ReactorThreads
 
 /// The work of a snapshot's thread.
-struct SnapshotTask: Sendable {
+package struct SnapshotTask: Sendable {
+    /// Makes the bytes of a part, and lends them to a function.
+    package typealias Lender = @Sendable (_ body: (Span<UInt8>) -> Void) -> Void
+
     /// A request to the snapshot's thread.
     enum Order: Sendable {
-        case part(@Sendable () -> [UInt8])
+        case part(Lender)
         case finish
         case cancel
     }
@@ -85,12 +88,19 @@ struct SnapshotTask: Sendable {
             try tuning.faults.snapshot?("parts")
             for order in orders {
                 switch order {
-                case .part(let make):
-                    let bytes = make()
+                case .part(let lend):
                     count += 1
-                    let part = UInt64(count)
-                    chain = SnapshotHeader.chain(of: bytes[...], number: part, behind: chain)
-                    try insert(bytes, number: part, chain: chain, into: database)
+                    let (number, before) = (UInt64(count), chain)
+                    var result: Result<UInt64, JournalError>?
+                    lend { bytes in
+                        result = Result { () throws(JournalError) in
+                            let chain = SnapshotHeader.chain(
+                                of: bytes, number: number, behind: before)
+                            try insert(bytes, number: number, chain: chain, into: database)
+                            return chain
+                        }
+                    }
+                    if let result { chain = try result.get() }
                     waiting.withLock { $0 -= 1 }
                 case .finish: return (count, chain)
                 case .cancel: return nil
@@ -101,16 +111,27 @@ struct SnapshotTask: Sendable {
     }
 
     private func insert(
-        _ bytes: [UInt8], number: UInt64, chain: UInt64, into database: JournalDatabase
+        _ bytes: Span<UInt8>, number: UInt64, chain: UInt64, into database: JournalDatabase
     ) throws(JournalError) {
         try database.commit("writing") { db in
+            guard bytes.count <= Self.copiedBytesMax else {
+                try db.run(
+                    "INSERT INTO part(number, bytes, chain) VALUES(?, zeroblob(?), ?)",
+                    [.word(number), .word(UInt64(bytes.count)), .word(chain)])
+                return try db.write(
+                    bytes, toBlobIn: "part", column: "bytes", row: Int64(number))
+            }
             let insert = try db.statement(
                 "INSERT INTO part(number, bytes, chain) VALUES(?, ?, ?)")
             insert.bind(number, at: 1)
             insert.bind(chain, at: 3)
-            try insert.run(bytes.span, at: 2)
+            try insert.run(bytes, at: 2)
         }
     }
+
+    // SQLite makes a copy of a row that it inserts.
+    /// Bytes of a part above which it is written piece by piece.
+    private static let copiedBytesMax = 1 << 20
 
     private func name() throws(JournalError) {
         try tuning.faults.snapshot?("synchronize")

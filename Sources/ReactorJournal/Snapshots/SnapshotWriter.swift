@@ -70,13 +70,13 @@ package final class SnapshotWriter {
     package var waitingPartCount: Int { waiting.withLock { $0 } }
 
     /// Passes the next part.
-    package func append(_ part: [UInt8]) { append { part } }
+    package func append(_ part: [UInt8]) { append { $0(part.span) } }
 
-    /// Passes the next part, which is made on the snapshot's thread.
-    package func append(_ part: @escaping @Sendable () -> [UInt8]) {
+    /// Passes the next part, which `lend` makes on the snapshot's thread and lends to its argument.
+    package func append(lending lend: @escaping SnapshotTask.Lender) {
         precondition(isOpen, "a part for a snapshot that has ended")
         waiting.withLock { $0 += 1 }
-        mailbox.post(.part(part))
+        mailbox.post(.part(lend))
     }
 
     /// Ends the parts. The row must have been appended before.

@@ -12,6 +12,8 @@ package final class AccessClass: Sendable {
     /// The class's number.
     package let id: UInt32
     fileprivate let entries: [Entry]
+    private let rules: [AccessRules.Rule]
+    private let fallback: AccessRights
 
     fileprivate struct Entry: Sendable {
         /// The rights at this path.
@@ -28,6 +30,8 @@ package final class AccessClass: Sendable {
     /// Compiles the rules that name the callers.
     package init(id: UInt32, _ rules: [AccessRules.Rule], fallback: AccessRights) {
         self.id = id
+        self.rules = rules
+        self.fallback = fallback
         var entries = [Entry(rights: fallback, inherited: fallback)]
         // Ascending, so that an entry inherits from entries that are complete.
         let paths = Dictionary(grouping: rules, by: \.path)
@@ -43,6 +47,12 @@ package final class AccessClass: Sendable {
         }
         Self.complete(0, &entries)
         self.entries = entries
+    }
+
+    /// Whether it has the rights of these rules, in any order.
+    func isMade(of rules: [AccessRules.Rule], fallback: AccessRights) -> Bool {
+        self.fallback == fallback && self.rules.count == rules.count
+            && rules.allSatisfy(self.rules.contains) && self.rules.allSatisfy(rules.contains)
     }
 
     /// The entry of a path; it is made if there is none.

@@ -61,20 +61,23 @@ extension AccessRules.Subject {
         case .anyone: true
         case .uid(let uid): uid == peer.uid && uid != Self.unknownUID
         case .gid(let gid):
-            peer.uid != Self.unknownUID && (gid == peer.gid || peer.groups.contains(gid))
+            peer.uid != Self.unknownUID && gid != Self.unknownUID
+                && (gid == peer.gid || peer.groups.contains(gid))
         }
     }
 }
 
 /// The classes of callers that ``AccessRules`` distinguish.
 ///
-/// *Shape*: callers that the same rules name share a class. Its number is never that of another
-/// class while the daemon runs.
+/// *Shape*: callers that equal rules name share a class, also those of a replaced table. Its number
+/// is never that of another class while the daemon runs.
 package struct AccessTable {
     /// The rules.
     package let rules: AccessRules
     private let ownerUID: UInt32?
     private var classes: [[Int]: AccessClass] = [:]
+    /// The classes of the table that this one replaces.
+    private var former: [AccessClass] = []
     private var lastID: UInt32
 
     /// Maximum number of remembered classes; beyond it, all are dropped together. Connections keep
@@ -88,20 +91,28 @@ package struct AccessTable {
         self.lastID = lastID
     }
 
-    /// A table for other rules, whose classes have other numbers.
+    /// A table for other rules. Callers that equal rules name keep their class.
     package func replaced(by rules: AccessRules) -> AccessTable {
-        AccessTable(rules, ownerUID: ownerUID, after: lastID)
+        var table = AccessTable(rules, ownerUID: ownerUID, after: lastID)
+        table.former = Array(classes.values)
+        return table
     }
 
     /// The class of a caller; nil for root and the daemon's own user, which may do everything.
     package mutating func access(of peer: Peer) -> AccessClass? {
-        if peer.uid == 0 || peer.uid == ownerUID { return nil }
+        // The number of unknown users may be that of the daemon's own user.
+        let isOwner = peer.uid == ownerUID && peer.uid != AccessRules.Subject.unknownUID
+        if peer.uid == 0 || isOwner { return nil }
         let named = rules.rules.indices.filter { rules.rules[$0].subject.names(peer) }
         if let known = classes[named] { return known }
         if classes.count >= Self.classesMax { classes.removeAll() }
+        let naming = named.map { rules.rules[$0] }
+        if let same = former.first(where: { $0.isMade(of: naming, fallback: rules.fallback) }) {
+            classes[named] = same
+            return same
+        }
         lastID += 1
-        let made = AccessClass(
-            id: lastID, named.map { rules.rules[$0] }, fallback: rules.fallback)
+        let made = AccessClass(id: lastID, naming, fallback: rules.fallback)
         classes[named] = made
         return made
     }

@@ -31,9 +31,6 @@ final class Dispatcher {
     private let nodeCounts = Cell(NodeCounts())
     /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
-    /// True while the process is at its memory ceiling: the dispatcher runs only actions that make
-    /// states smaller.
-    private var isMemoryFull = false
 
     /// Marks actions in `watch`.
     init(
@@ -69,11 +66,11 @@ final class Dispatcher {
 
     /// Whether the dispatcher runs every action, including those that make states larger.
     private var admitsAll: Bool {
-        chronicle.admission == .all && !isMemoryFull && states.admitsGrowth
+        chronicle.admission == .all && !states.isMemoryFull && states.admitsGrowth
     }
 
     /// Runs only actions that make states smaller while `isMemoryFull` is true.
-    func refuseGrowth(while isMemoryFull: Bool) { self.isMemoryFull = isMemoryFull }
+    func refuseGrowth(while isMemoryFull: Bool) { states.refuseGrowth(while: isMemoryFull) }
 
     /// The path of the node of the last action; nil if there is none, or it is gone.
     var lastPath: SlicePath? { tree.node(nodeCounts.value.lastNumber)?.path }
@@ -343,6 +340,7 @@ extension Dispatcher {
             }
             let items = try batchItems(body, from: options?.byteCount ?? 0, of: connection)
             for item in items { nodeCounts.value.add(1, to: item.node.number) }
+            connection.outlet.value.countBatch(of: items.count)
             guard admitsAll else {
                 return shrink(
                     items, body, header.number, cancel, connection, mayWait(session), &frameCount)
@@ -494,6 +492,6 @@ extension Dispatcher {
             return chronicle.admission.rejection(
                 diskBytesMax: orders.stats.shell.diskBytesMax)
         }
-        return states.rejection(memoryMax: isMemoryFull ? limits.memoryMax : nil)
+        return states.rejection(memoryMax: states.isMemoryFull ? limits.memoryMax : nil)
     }
 }

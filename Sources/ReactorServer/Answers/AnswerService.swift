@@ -221,8 +221,8 @@ extension AnswerService {
     private func beginEncoding() {
         guard questions.value.hasEligibleLate else { return }
         let read = largeAnswers
-        let countMax = limits.heavyPerUIDMax
-        while let taken = questions.value.popLate(where: { read[$0]?.count ?? 0 < countMax }) {
+        let mayGo = { [limits] (uid: UInt32) in read.count(of: uid) < limits.heavyPerUIDMax }
+        while let taken = questions.value.popLate(where: mayGo) {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
@@ -237,25 +237,12 @@ extension AnswerService {
         }
     }
 
-    /// The large answers that the connections of each user read. *Cost*: O(connections).
-    private var largeAnswers: [UInt32: Set<ObjectIdentifier>] {
-        var answers: [UInt32: Set<ObjectIdentifier>] = [:]
-        for connection in meter.connections.values where connection.outlet.value.hasStreams {
-            for answer in connection.outlet.value.answers where answer.bytes.count > shareMax {
-                answers[connection.peer.uid, default: []].insert(ObjectIdentifier(answer))
-            }
-        }
-        return answers
-    }
+    private var largeAnswers: LargeAnswers { .init(meter.connections.values, above: shareMax) }
 
     /// Whether a user of these requests may have another large answer in progress.
     private func mayRead(_ answer: Answer, _ askers: [Asker]) -> Bool {
-        guard answer.bytes.count > shareMax else { return true }
-        let read = largeAnswers
-        return askers.contains { asker in
-            guard let own = read[asker.connection.peer.uid] else { return true }
-            return own.count < limits.heavyPerUIDMax || own.contains(ObjectIdentifier(answer))
-        }
+        answer.bytes.count <= shareMax
+            || largeAnswers.admits(answer, for: askers, countMax: limits.heavyPerUIDMax)
     }
 
     /// Sends an empty part, which tells the client that the checksum is as of the turn's mark: the
@@ -413,6 +400,19 @@ extension AnswerService {
     ) {
         answers.value.retain(answer)
         delivery.send(answer, behind: prefix, of: number, to: connection)
+    }
+
+    /// Refuses the waiting requests of a connection whose rights have changed.
+    func refuseWaiting(of connection: Connection) {
+        inquiries.refuse(questions.value.askers(of: connection))
+    }
+
+    /// Sends a connection the shell's answer to an inquiry.
+    func answer(
+        _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, to connection: Connection
+    ) {
+        let permitted = inquiries.permitted(result, of: inquiry, for: connection.access)
+        answer(inquiry.number, with: permitted, to: connection)
     }
 
     /// Sends a connection the shell's answer: CBOR, or a refusal.

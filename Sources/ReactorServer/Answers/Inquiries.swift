@@ -28,6 +28,30 @@ struct Inquiries {
         self.ask(ask, header, of: connection)
     }
 
+    /// Refuses waiting requests of a connection whose rights have changed.
+    func refuse(_ askers: [Asker]) {
+        let refusal = Refusal(.busy, "the access rules have changed: ask again")
+        for asker in askers {
+            asker.connection.requests.endQuestion(asker.number)
+            delivery.refuse(
+                FrameHeader(kind: .ask, number: asker.number), refusal, of: asker.connection)
+        }
+    }
+
+    /// The answer, or a refusal if the rights have changed since the question and no longer allow a
+    /// question about the past: a client that waits for the log would get a page more.
+    func permitted(
+        _ result: Result<[UInt8], Refusal>, of inquiry: Inquiry, for access: AccessClass?
+    ) -> Result<[UInt8], Refusal> {
+        guard inquiry.ask.isAboutPast else { return result }
+        do throws(Refusal) {
+            try source.check(inquiry.ask, for: access)
+            return result
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Has the shell answer a question.
     func ask(_ ask: Question, _ header: FrameHeader, of connection: Connection) {
         guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {

@@ -176,6 +176,13 @@ struct QuestionTable {
         return running.name == name && running.state.isCurrent(of: node)
     }
 
+    /// The waiting requests of a connection, with those of the encoding in progress.
+    func askers(of connection: Connection) -> [Asker] {
+        (waiting.values.flatMap(\.askers) + (running?.askers ?? []))
+            .filter { $0.connection === connection && $0.isWaiting }
+            .sorted { $0.number < $1.number }
+    }
+
     /// Takes the next slice that may fit the turn's share.
     mutating func popSoon() -> Taken? {
         while let (uid, name) = soon.popFirst() {

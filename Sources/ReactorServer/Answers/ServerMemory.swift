@@ -121,6 +121,7 @@ struct ServerMeter {
         all["subscriptions"] = UInt64(memory.subscriptions)
         all["readOnly"] = chronicle.admission == .all ? 0 : 1
         all["shrinkOnly"] = chronicle.admission.isShrinking ? 1 : 0
+        all["memoryFull"] = states.isMemoryFull ? 1 : 0
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
         all["sagaRestarts"] = tree.sagaCounts.restarts

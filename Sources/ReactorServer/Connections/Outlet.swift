@@ -33,6 +33,8 @@ struct Outlet: ~Copyable {
     private(set) var actionCount: UInt64 = 0
     /// Those of ``inFlight`` that ran in the current turn.
     private(set) var turnActions = ActionCount()
+    /// Actions of the turn's batches beyond one for each batch; they count for rates.
+    private(set) var furtherActions = 0
     /// Whether the client's copies follow the tree.
     private(set) var state = State.current
     /// Whether a write to the socket is in progress.
@@ -157,6 +159,9 @@ extension Outlet {
         invariants()
     }
 
+    /// Counts the actions of a batch in the current turn, which counts as one otherwise.
+    mutating func countBatch(of count: Int) { furtherActions += max(0, count - 1) }
+
     // MARK: Snapshots
 
     /// Records that a subscription waits for its snapshot.
@@ -261,7 +266,7 @@ extension Outlet {
         updateByteCount = 0
         controlByteCount = 0
         inFlight = ActionCount()
-        turnActions = ActionCount()
+        (turnActions, furtherActions) = (ActionCount(), 0)
         invariants()
     }
 
@@ -285,7 +290,7 @@ extension Outlet {
         } else {
             inFlight -= turnActions
         }
-        turnActions = ActionCount()
+        (turnActions, furtherActions) = (ActionCount(), 0)
     }
 
     /// Drops the queued updates.

@@ -56,7 +56,8 @@ struct ConnectionTransfer {
             restartRequest: request, acceptedAt: acceptedAt(connection),
             actionCount: connection.outlet.value.actionCount, program: connection.program,
             session: connection.session.map(describe),
-            input: connection.inlet.value.heldBytes, output: unsent + output(of: connection, withAnswers: !isReadingMuch),
+            input: connection.inlet.value.heldBytes,
+            output: unsent + output(of: connection, withAnswers: !isReadingMuch),
             state: connection.outlet.value.state.rawValue,
             markedSequence: connection.outlet.value.markedSequence, nodes: nodes(of: connection),
             subscriptions: connection.subscriptions.sorted { $0.key < $1.key }.map {

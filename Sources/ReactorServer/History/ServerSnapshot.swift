@@ -18,7 +18,31 @@ package import ReactorWire
 /// thread.
 package final class ServerSnapshot {
     /// A part, which any thread may encode.
-    package typealias Part = @Sendable () -> [UInt8]
+    package struct Part: Sendable {
+        private let encode: @Sendable (inout WireWriter) -> Void
+
+        fileprivate init(_ encode: @escaping @Sendable (inout WireWriter) -> Void) {
+            self.encode = encode
+        }
+
+        fileprivate init(_ part: @escaping @Sendable () -> SnapshotPart) {
+            self.init { part().encode(into: &$0) }
+        }
+
+        /// Encodes the part, and lends its bytes to `body`.
+        package func lend(to body: (Span<UInt8>) -> Void) {
+            var writer = WireWriter()
+            encode(&writer)
+            writer.withBytes(body)
+        }
+
+        /// The encoded part. *Cost*: copies it.
+        package func callAsFunction() -> [UInt8] {
+            var writer = WireWriter()
+            encode(&writer)
+            return writer.bytes
+        }
+    }
 
     /// The sequence of the nodes' states.
     package var sequence: UInt64 { nodes.sequence }
@@ -87,7 +111,7 @@ package final class ServerSnapshot {
         let count = min(count, Self.countAtOnce(waiting))
         sessions = waiting.dropFirst(count)
         let saved = waiting.prefix(count).map(\.saved)
-        return [{ SnapshotPart.sessions(saved).wireBytes() }]
+        return [Part { .sessions(saved) }]
     }
 
     /// Records that a turn has ended, `number` being the last with a batch. Gathers the parts that
@@ -132,14 +156,14 @@ package final class ServerSnapshot {
     private func takeSchemas() -> [Part] {
         guard let schemas else { return [] }
         self.schemas = nil
-        return [{ SnapshotPart.schemas(schemas).wireBytes() }]
+        return [Part { .schemas(schemas) }]
     }
 
     private static func part(
         _ nodes: [SavedNode], _ onEncoded: (@Sendable (WireKey?, Int) -> Void)?
     ) -> Part {
-        {
-            SnapshotPart.nodes { writer in
+        Part { writer in
+            SnapshotPart.encodeNodes(into: &writer) { writer in
                 for node in nodes {
                     let start = writer.count
                     node.encode(into: &writer)
@@ -157,17 +181,10 @@ package final class ServerSnapshot {
         let (task, epoch) = (tree.lastTask, tree.turn.epoch)
         let connection = connection()
         return [
-            { SnapshotPart.ownership(ownership()).wireBytes() },
-            { SnapshotPart.tasks(tasks()).wireBytes() },
-            {
-                SnapshotPart.ended(sessions: ended.all, forgottenUpTo: ended.forgottenUpTo)
-                    .wireBytes()
-            },
-            {
-                SnapshotPart.numbers(
-                    connection: connection, client: client, task: task, epoch: epoch
-                ).wireBytes()
-            },
+            Part { .ownership(ownership()) },
+            Part { .tasks(tasks()) },
+            Part { .ended(sessions: ended.all, forgottenUpTo: ended.forgottenUpTo) },
+            Part { .numbers(connection: connection, client: client, task: task, epoch: epoch) },
         ]
     }
 }
@@ -201,14 +218,14 @@ enum SnapshotPart: Equatable, Sendable {
     /// The highest numbers of connections, clients and durable tasks, and the epoch.
     case numbers(connection: UInt64, client: UInt64, task: UInt64, epoch: UInt64)
 
-    /// The encoded part with the nodes that `body` appends. Unlike a value of this type, it does not
-    /// hold a state of many bytes twice.
-    static func nodes(_ body: (inout WireWriter) -> Void) -> [UInt8] {
-        var writer = WireWriter()
+    /// Appends the part with the nodes that `body` appends. Unlike the encoding of a value of this
+    /// type, that does not hold a state of many bytes twice.
+    static func encodeNodes(
+        into writer: inout WireWriter, _ body: (inout WireWriter) -> Void
+    ) {
         SnapshotPart.nodes([]).encode(into: &writer)
         // The empty byte string at the end makes room for that of the nodes.
         writer.truncate(to: writer.count - 1)
         writer.byteString(of: body)
-        return writer.bytes
     }
 }

@@ -23,6 +23,8 @@ final class StateCeiling {
     private(set) var byteCountMax = 0
     /// Whether only actions that make states smaller may run.
     private(set) var isFull = false
+    /// Whether the process has reached ``ServerLimits/memoryMax``, whatever the states have.
+    private(set) var isMemoryFull = false
     private let tree: Tree
     private let turn: Turn
     /// The sum of ``AnyNode/stateByteCount`` of all nodes.
@@ -138,6 +140,9 @@ final class StateCeiling {
             "\(limit): until states are smaller, the daemon accepts only actions that make them "
                 + "smaller")
     }
+
+    /// Records whether the process has reached its maximum of memory.
+    func refuseGrowth(while isMemoryFull: Bool) { self.isMemoryFull = isMemoryFull }
 
     /// Counts the bytes by which an action has made states smaller.
     func shrink(by byteCount: Int) { shrunkByteCount += byteCount }

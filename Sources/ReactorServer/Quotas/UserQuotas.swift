@@ -183,8 +183,9 @@ extension UserQuotas {
         var used: [UInt32: ActionCount] = [:]
         var byteCount = 0
         listed.visit { connection in
-            let actions = connection.outlet.value.turnActions
+            var actions = connection.outlet.value.turnActions
             guard actions.count > 0 else { return }
+            actions.count += connection.outlet.value.furtherActions
             byteCount += actions.byteCount
             if isCharged(connection) {
                 used[connection.peer.uid, default: ActionCount()] += actions
@@ -201,7 +202,9 @@ extension UserQuotas {
     func leave(_ connection: Connection) {
         let actions = connection.outlet.value.turnActions
         guard hasRates, actions.count > 0, isCharged(connection) else { return }
-        withdraw(actions.count, journal: actions.byteCount, of: connection.peer.uid)
+        withdraw(
+            actions.count + connection.outlet.value.furtherActions, journal: actions.byteCount,
+            of: connection.peer.uid)
     }
 
     private func withdraw(_ count: Int, journal byteCount: Int, of uid: UInt32) {

@@ -327,7 +327,7 @@ extension Subscriptions {
             let (node, _) = try? finder.find(path, for: access, to: .read), node === slice.node
         else { return false }
         let isWhole = access.view(of: node) == nil
-        if slice.view != nil { return false }
+        if let view = slice.view { return view == access && !isWhole }
         return isWhole || slice.mode == .replica && !node.isCollection
     }
 

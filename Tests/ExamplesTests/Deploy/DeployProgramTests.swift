@@ -94,7 +94,8 @@ struct DeployProgramTests {
         let directory = TestDirectory()
         let deploy = try await start(in: directory)
         try await succeed(deploy("add", "web"))
-        let script = "(echo $$; exec sleep 1000) >\(directory.path("pid")); touch \(directory.path("done"))"
+        let script =
+            "(echo $$; exec sleep 1000) >\(directory.path("pid")); touch \(directory.path("done"))"
         try await succeed(deploy("set", "web", "--deploy-script", script))
         try await succeed(deploy("build", "web"))
         let worker = try deploy.start(["work", "--name", "ann"], name: "ann")

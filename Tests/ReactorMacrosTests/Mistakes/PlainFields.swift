@@ -34,9 +34,9 @@ struct Seen {
     var both: (Int, Int) = (1, 2)  // expect: a tuple, which has no names on the wire
     var any: Any  // expect: declare an enum of what it may be, or a WireValue
     var action = { 1 }  // expect: the type of "action" is not visible to @WireCodable; write it
-    var undo = Undoable(1)  // expect: is not visible to @WireCodable; write it: undo: Undoable<Type>
-    var ids = Set([1, 2])  // expect: is not visible to @WireCodable; write it: ids: Set<Type>
-    var port = Int("80")  // expect: the type of "port" is not visible to @WireCodable; write it: port: Int?
+    var undo = Undoable(1)  // expect: write it: undo: Undoable<Type>
+    var ids = Set([1, 2])  // expect: write it: ids: Set<Type>
+    var port = Int("80")  // expect: write it: port: Int?
 }
 
 @WireCodable

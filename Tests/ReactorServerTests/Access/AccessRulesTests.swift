@@ -88,7 +88,7 @@ struct AccessRulesTests {
         #expect(try rights(rules, of: staff, at: "/a/b/c/d") == .use)
     }
 
-    @Test("callers that the same rules name share a class, and new rules make new classes")
+    @Test("callers that equal rules name share a class, also after other rules have changed")
     func classes() throws {
         let rules = AccessRules([.init(.root, to: .gid(50), may: .use)])
         var table = AccessTable(rules, ownerUID: nil)
@@ -96,9 +96,23 @@ struct AccessRulesTests {
         #expect(one === table.access(of: Peer(uid: 6, gid: 50, pid: 2)))
         let other = table.access(of: Peer(uid: 6, gid: 6, pid: 2))
         #expect(one !== other && one != other)
-        var next = table.replaced(by: rules)
-        let later = next.access(of: staff)
+        let more = AccessRules(
+            [.init(SlicePath(["a"]), to: .uid(77), may: .none)] + rules.rules)
+        var next = table.replaced(by: more)
+        #expect(next.access(of: staff) === one)
+        #expect(next.access(of: Peer(uid: 6, gid: 6, pid: 2)) === other)
+        var last = next.replaced(by: AccessRules([.init(.root, to: .gid(50), may: .none)]))
+        let later = last.access(of: staff)
         #expect(later != one && later != other)
+    }
+
+    @Test("a group and an owner with the number of unknown users name none of them")
+    func unknownNumbers() throws {
+        let unknown = AccessRules.Subject.unknownUID
+        let rules = AccessRules([.init(.root, to: .gid(unknown), may: .use)])
+        #expect(try rights(rules, of: Peer(uid: 7, gid: unknown, pid: 1), at: "/") == .none)
+        var table = AccessTable(rules, ownerUID: unknown)
+        #expect(table.access(of: Peer(uid: unknown, gid: unknown, pid: 1)) != nil)
     }
 
     // MARK: An oracle

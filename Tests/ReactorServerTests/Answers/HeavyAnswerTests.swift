@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// How many large answers the clients of one user may read at a time.
+/// Drives ``LargeAnswers``: how many of them the clients of one user may read at a time.
 struct HeavyAnswerTests {
     private static let names = ["a", "b", "c", "d"]
 
@@ -80,6 +80,22 @@ struct HeavyAnswerTests {
         }
         #expect(isReading(clients[4]) == false)
         for client in clients { #expect(client.frames(.answer).last?.flags == []) }
+    }
+
+    @Test("X113: a request that waits is refused once other rules apply to its connection")
+    func otherRules() throws {
+        let harness = try start()
+        let clients = Self.names.prefix(3).map { reader(harness, uid: 1, $0) }
+        #expect(clients.map(isReading) == [true, true, false])
+        let rules = AccessRules(
+            [.init(SlicePath(["c"]), to: .uid(1), may: .none)], fallback: .use)
+        harness.server.apply(rules, ownerUID: 9)
+        for client in clients {
+            client.take()
+            harness.settle()
+        }
+        let refusal = try #require(clients[2].frames(.refused).last).decode(Refusal.self)
+        #expect(refusal.code == .busy && clients[2].frames(.answer).isEmpty)
     }
 
     @Test("an answer whose client does not read ends for another one of the same user")

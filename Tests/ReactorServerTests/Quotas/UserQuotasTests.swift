@@ -80,6 +80,18 @@ struct UserQuotasTests {
         #expect(harness.server.statistics.faults == 0)
     }
 
+    @Test("X117: each action of a batch counts for the rate")
+    func batches() throws {
+        let harness = start(actions: 100)
+        let one = client(harness)
+        for _ in 0..<10 {
+            one.batch((0..<50).map { _ in (id: 0, action: Tally.Action.add(by: 1)) })
+        }
+        harness.settle()
+        #expect(one.socket.isPaused)
+        #expect(harness.server.statistics.actions < 10)
+    }
+
     @Test("in the long run a user gets its rate, however it spreads its actions over connections")
     func rate() throws {
         let harness = start(actions: 50)

@@ -72,7 +72,8 @@ public struct TimeOfDay: Hashable, Sendable {
     /// Rejects a time that no day has.
     func check() throws(Rejection) {
         guard (0..<24).contains(hour), (0..<60).contains(minute) else {
-            throw Rejection("bad_time", "a day has the times 0:0 to 23:59, and not \(hour):\(minute)")
+            throw Rejection(
+                "bad_time", "a day has the times 0:0 to 23:59, and not \(hour):\(minute)")
         }
     }
 

@@ -113,14 +113,14 @@ struct ServiceUnitTests {
     @Test("a daemon with data has every metric in the alerts")
     func alerts() async throws {
         let daemon = try await DaemonProcess.start(
-            config: "data: { directory: \(directory.path("data")) }\n" + DaemonProcess.example,
-            in: directory)
+            config: "data: { directory: \(directory.path("data")), bytesMax: 8GiB }\n"
+                + DaemonProcess.example, in: directory)
         let control = Reactorctl(daemon: daemon)
         #expect(try await control("snapshot").code == 0)
         let metrics = try await control("metrics").output
         let rules = try Self.text("prometheus/reactord.rules.yaml")
         let expressions = rules.split(separator: "\n").filter { $0.contains("expr: ") }
-        #expect(expressions.count == 8)
+        #expect(expressions.count == 9)
         for expression in expressions {
             let names = expression.matches(of: /reactord_[a-z_]+/).map { String($0.output) }
             #expect(!names.isEmpty)

@@ -221,7 +221,7 @@ extension AnswerService {
     private func beginEncoding() {
         guard questions.value.hasEligibleLate else { return }
         let read = largeAnswers
-        let mayGo = { [limits] (uid: UInt32) in read.count(of: uid) < limits.heavyPerUIDMax }
+        let mayGo = { [limits] (uid: UInt32) in read.readCount(of: uid) < limits.heavyPerUIDMax }
         while let taken = questions.value.popLate(where: mayGo) {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }

@@ -177,7 +177,8 @@ extension AccessRules {
         switch rule.subject {
         case .anyone: return true
         case .uid(let uid): return peer.uid == uid && uid != 65_534
-        case .gid(let gid): return peer.uid != 65_534 && ([peer.gid] + peer.groups).contains(gid)
+        case .gid(let gid):
+            return peer.uid != 65_534 && gid != 65_534 && ([peer.gid] + peer.groups).contains(gid)
         }
     }
 

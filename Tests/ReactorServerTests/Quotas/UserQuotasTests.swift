@@ -86,8 +86,8 @@ struct UserQuotasTests {
         let one = client(harness)
         for _ in 0..<10 {
             one.batch((0..<50).map { _ in (id: 0, action: Tally.Action.add(by: 1)) })
+            harness.settle()
         }
-        harness.settle()
         #expect(one.socket.isPaused)
         #expect(harness.server.statistics.actions < 10)
     }

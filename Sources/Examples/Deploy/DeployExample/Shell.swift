@@ -46,8 +46,9 @@ public enum Shell {
                 }
             }
         } onCancel: {
-            // Foundation gives a process its own group.
-            if kill(-pid, SIGTERM) != 0 { kill(pid, SIGTERM) }
+            // Foundation gives a process its own group. A daemon blocks SIGTERM, and so do the
+            // processes that it starts.
+            kill(-pid, SIGKILL)
         }
         process.waitUntilExit()
         try Task.checkCancellation()

@@ -8,6 +8,8 @@ public struct SchemaIssue: Equatable, Sendable {
     public var got: String
     /// The known name closest to a misspelt one.
     public var nearest: String?
+    /// Whether the value names a case that the schema does not have.
+    package var isUnknownCase = false
 
     /// Makes an issue of its parts.
     public init(path: [String], expected: String, got: String, nearest: String? = nil) {

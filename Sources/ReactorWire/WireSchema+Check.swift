@@ -126,7 +126,7 @@ extension SchemaChecker {
             inside(pair.key.text) { checker in
                 guard let known = choice.cases.first(where: { $0.isCalled(pair.key) }) else {
                     return checker.reportUnknown(
-                        "case", pair.key.text, choice.cases.map(\.name))
+                        "case", pair.key.text, choice.cases.map(\.name), isCase: true)
                 }
                 checker.check(pair.value, known.payload)
             }
@@ -136,7 +136,7 @@ extension SchemaChecker {
 
     private mutating func checkBare(_ name: String, _ choice: WireSchema.Choice) {
         guard let known = choice.cases.first(where: { $0.isCalled(WireKey(name)) }) else {
-            return reportUnknown("case", name, choice.cases.map(\.name))
+            return reportUnknown("case", name, choice.cases.map(\.name), isCase: true)
         }
         if known.payload != .none {
             report("a map {\(name.quoted()):…} with \(known.payload.kind)", got: "the name alone")
@@ -177,16 +177,24 @@ extension SchemaChecker {
         enclosing.removeLast()
     }
 
-    private mutating func report(_ expected: String, got: String, nearest: String? = nil) {
-        guard issues.count < WireSchema.issuesMax else { return }
-        issues.append(SchemaIssue(path: path, expected: expected, got: got, nearest: nearest))
+    private mutating func report(_ expected: String, got: String) {
+        report(SchemaIssue(path: path, expected: expected, got: got))
     }
 
-    private mutating func reportUnknown(_ what: String, _ name: String, _ known: [String]) {
-        report(
-            known.isEmpty ? "no \(what)s" : "one of \(WireSchema.list(known))",
+    private mutating func report(_ issue: SchemaIssue) {
+        if issues.count < WireSchema.issuesMax { issues.append(issue) }
+    }
+
+    private mutating func reportUnknown(
+        _ what: String, _ name: String, _ known: [String], isCase: Bool = false
+    ) {
+        var issue = SchemaIssue(
+            path: path,
+            expected: known.isEmpty ? "no \(what)s" : "one of \(WireSchema.list(known))",
             got: "the unknown \(what) \(name.quoted(bytesMax: 64))",
             nearest: NearestName.of(name, among: known))
+        issue.isUnknownCase = isCase
+        report(issue)
     }
 }
 

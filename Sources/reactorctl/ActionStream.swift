@@ -112,7 +112,7 @@ struct ActionStream {
                     throw Failure(
                         Failure.badActionCode, "line \(number): not UTF-8; JSON must be UTF-8")
                 }
-                actions.append(try text.encode(line, line: number))
+                actions.append(try await text.encode(line, line: number))
             } catch {
                 bad = error
                 break

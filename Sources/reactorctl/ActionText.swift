@@ -5,17 +5,20 @@ import ReactorWire
 struct ActionText {
     private let schema: WireSchema
     private let path: String
+    private let client: Client
 
     /// Requests the schema of the actions of the node at `path`.
     init(_ path: String, from client: Client) async throws(Failure) {
         self.path = path
+        self.client = client
         schema = try await client.describeReactor(path).action
     }
 
     /// Returns the encoded action for the JSON in `text`.
     ///
-    /// *Throws*: with code 65, naming the field, the expected type, and the nearest name.
-    func encode(_ text: some StringProtocol, line: Int? = nil) throws(Failure) -> [UInt8] {
+    /// *Throws*: with code 65, naming the field, the expected type, and the nearest name; with code
+    /// 77 for a case that only the daemon sends.
+    func encode(_ text: some StringProtocol, line: Int? = nil) async throws(Failure) -> [UInt8] {
         let place = line.map { "line \($0): " } ?? ""
         let value: WireValue
         do throws(JSONError) {
@@ -23,26 +26,42 @@ struct ActionText {
         } catch {
             throw Failure(Failure.badActionCode, "\(place)the action is not JSON: \(error)")
         }
-        return try encode(value, place)
+        return try await encode(value, place)
     }
 
     /// Returns the encoded action for `value`; error texts begin with `place`.
-    func encode(_ value: WireValue, _ place: String = "") throws(Failure) -> [UInt8] {
-        try check(value, place)
+    func encode(_ value: WireValue, _ place: String = "") async throws(Failure) -> [UInt8] {
+        try await check(value, place)
         return value.wireBytes()
     }
 
     /// Returns the action as an item of a batch; error texts begin with `place`.
-    func embed(_ value: WireValue, _ place: String) throws(Failure) -> WireEmbedded {
-        try check(value, place)
+    func embed(_ value: WireValue, _ place: String) async throws(Failure) -> WireEmbedded {
+        try await check(value, place)
         return WireEmbedded(value)
     }
 
-    private func check(_ value: WireValue, _ place: String) throws(Failure) {
-        guard let issue = schema.check(value).first else { return }
+    private func check(_ value: WireValue, _ place: String) async throws(Failure) {
+        let issues = schema.check(value)
+        guard let issue = issues.first else { return }
+        if issues.allSatisfy(\.isUnknownCase), let refusal = await refusal(of: value) {
+            throw Failure(Failure.forbiddenCode, place + refusal)
+        }
         throw Failure(
             Failure.badActionCode,
             "\(place)not an action of \(path): \(issue); see `reactorctl describe \(path)`")
+    }
+
+    /// The daemon's refusal of an action with a case that its schema for clients does not have; nil
+    /// if no other client could send it either, such as a misspelt one.
+    ///
+    /// The daemon refuses to decode such a case, or forbids it: it applies nothing.
+    private func refusal(of value: WireValue) async -> String? {
+        let outcome = try? await client.dispatch(path, encoded: value.wireBytes())
+        guard case .rejected(let rejection) = outcome,
+            rejection.code == FaultCode.forbidden.rawValue
+        else { return nil }
+        return rejection.message
     }
 }
 

@@ -42,7 +42,9 @@ struct BatchText {
             }
             guard let reactor = reactors[line.path] else { continue }
             items.append(
-                Item(line: number, path: reactor.index, action: try line.action(reactor.text)))
+                Item(
+                    line: number, path: reactor.index,
+                    action: try await line.action(reactor.text)))
         }
     }
 }
@@ -99,7 +101,7 @@ private struct BatchLine {
     }
 
     /// Returns the action, checked and encoded.
-    func action(_ text: ActionText) throws(Failure) -> WireEmbedded {
+    func action(_ text: ActionText) async throws(Failure) -> WireEmbedded {
         let value: WireValue
         do throws(JSONError) {
             value = try WireValue(json: Array(json.utf8))
@@ -109,6 +111,6 @@ private struct BatchLine {
                 place(actionColumn + error.column - 1)
                     + "the action is not JSON: \(error.condition)")
         }
-        return try text.embed(value, place(actionColumn))
+        return try await text.embed(value, place(actionColumn))
     }
 }

@@ -58,7 +58,7 @@ struct DispatchCommand: AsyncParsableCommand {
                 timeout: timeout
             ).run(client)
         }
-        let encoded = try text.encode(action)
+        let encoded = try await text.encode(action)
         let (path, awaitsEffects) = (path, options.awaitsEffects)
         let (expected, ack) = (options.expected, options.ack)
         let conditions =

@@ -90,7 +90,8 @@ struct HoldCommand: AsyncParsableCommand {
         let client = try await connection.connect()
         let watch = timeout.watch(client)
         let text = try await ActionText(path, from: client)
-        let (outcome, number) = try await acquire(text.encode(action), client)
+        let encoded = try await text.encode(action)
+        let (outcome, number) = try await acquire(encoded, client)
         limit?.cancel()
         watch?.cancel()
         // If this process ends, the daemon releases the acquisition with the connection.
@@ -100,8 +101,8 @@ struct HoldCommand: AsyncParsableCommand {
         }
         // Encodes both actions first: the command runs only if its result can be reported.
         let reply = outcome.replyValue
-        let onSuccess = try Self.encode(onSuccess, "--on-success", reply, text)
-        let onFailure = try Self.encode(onFailure, "--on-failure", reply, text)
+        let onSuccess = try await Self.encode(onSuccess, "--on-success", reply, text)
+        let onFailure = try await Self.encode(onFailure, "--on-failure", reply, text)
         let (code, isLost) = try await runCommand(reply, client, number)
         if let last = code == 0 ? onSuccess : onFailure {
             if isLost {
@@ -167,10 +168,10 @@ struct HoldCommand: AsyncParsableCommand {
 
     private static func encode(
         _ json: String?, _ option: String, _ reply: WireValue, _ text: ActionText
-    ) throws -> [UInt8]? {
+    ) async throws -> [UInt8]? {
         guard let json else { return nil }
         do {
-            return try text.encode(ActionTemplate(json: json).filled(from: reply))
+            return try await text.encode(ActionTemplate(json: json).filled(from: reply))
         } catch var failure as Failure {
             failure.text = "\(option): \(failure.text)"
             throw failure

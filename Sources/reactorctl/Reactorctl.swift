@@ -24,7 +24,7 @@ struct Reactorctl: AsyncParsableCommand {
             reactor, or the file of `reload` has problems, 66 no such path, revision or directory, 69 no daemon reachable, 73 the \
             directory of a backup exists, 74 the output cannot be written, or the daemon's disk is \
             full, fails or is damaged, 75 outcome unknown, or try again: the daemon is busy, does \
-            not answer, or was absent for too long; or a reload needs a restart for some values, or a restart did not happen, 77 this user has no permission, or the socket \
+            not answer, or was absent for too long; or a reload needs a restart for some values, or a restart did not happen, 77 this user has no permission, only the daemon sends the action, or the socket \
             belongs to another user, 124 timed out.
             """,
         version: "0.1.0",

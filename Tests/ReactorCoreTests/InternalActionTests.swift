@@ -130,6 +130,23 @@ struct InternalActionTests {
         #expect(rejection == Rejection(.forbidden, "/wallet: only the daemon sends \"add\""))
     }
 
+    @Test("a client that sends one with another payload learns no more than that it is internal")
+    func unread() throws {
+        let tree = Tree(Bank(), epoch: 1)
+        let node = try #require(tree.node(at: try SlicePath("/wallet")))
+        func refusal(of action: WireValue, by caller: Caller) -> String? {
+            // Options may precede an action in its frame.
+            let bytes = [0xff] + action.wireBytes()
+            let result = tree.dispatch(to: node, bytes.span, from: 1, by: caller, ordinal: 1)
+            guard case .failed(let failure) = result else { return nil }
+            return failure.rejection.code
+        }
+        #expect(refusal(of: ["add": "one"], by: .connection(1)) == "FORBIDDEN")
+        #expect(refusal(of: ["ad": 1], by: .connection(1)) == "DECODE")
+        #expect(refusal(of: ["add": "one"], by: .daemon) == "DECODE")
+        #expect(tree.revision.sequence == 0)
+    }
+
     @Test("followers and parents send them, and a client is refused again afterwards")
     func daemon() throws {
         let tree = Tree(Bank(), epoch: 1)

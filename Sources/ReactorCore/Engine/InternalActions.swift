@@ -31,7 +31,8 @@ struct InternalActions: Sendable {
     /// Refuses an action with such a case.
     func check(_ action: some WireCodable, at path: SlicePath) throws(Rejection) {
         if action.isWireInternal {
-            throw refusal(of: Self.name(of: action), at: path)
+            let value = try? WireValue(wireBytes: action.wireBytes())
+            throw Self.refusal(of: Self.name(of: value), at: path)
         }
         guard let nested else { return }
         let name: String?
@@ -43,18 +44,20 @@ struct InternalActions: Sendable {
                 .forbidden,
                 "\(path): the daemon cannot tell whether a client may send this action: \(error)")
         }
-        if let name { throw refusal(of: name, at: path) }
+        if let name { throw Self.refusal(of: name, at: path) }
     }
 
-    private static func name(of action: some WireCodable) -> String? {
-        switch try? WireValue(wireBytes: action.wireBytes()) {
+    /// The name of the case that an encoded action has.
+    static func name(of action: WireValue?) -> String? {
+        switch action {
         case .map(let map): map.first?.key.text
         case .text(let name): name
         default: nil
         }
     }
 
-    private func refusal(of name: String?, at path: SlicePath) -> Rejection {
+    /// The refusal of an action with the case `name`.
+    static func refusal(of name: String?, at path: SlicePath) -> Rejection {
         Rejection(.forbidden, "\(path): only the daemon sends \(name?.quoted() ?? "this action")")
     }
 }

@@ -1,6 +1,30 @@
 import ReactorThreads
 import ReactorWire
 
+// MARK: - Actions that only the daemon sends
+extension Node {
+    /// Refuses an action with a case that only the daemon sends, if a client has sent it.
+    @usableFromInline
+    func checkInternal(_ action: R.Action, _ turn: Turn) throws(Rejection) {
+        if !turn.isFromDaemon { try internalActions.check(action, at: path) }
+    }
+
+    /// The failure of an action that cannot be read. A client whose action names a case that only
+    /// the daemon sends learns no more than that.
+    @usableFromInline
+    func refusal(
+        ofUnread bytes: Span<UInt8>, from offset: Int, _ error: WireError, _ turn: Turn
+    ) -> StepFailure {
+        if turn.isFromDaemon || R.Action.wireInternalCases.isEmpty { return .decode(error) }
+        var cursor = WireCursor(action: offset)
+        let action = try? WireValue.decode(bytes, &cursor)
+        guard let name = InternalActions.name(of: action),
+            R.Action.wireInternalCases.contains(name)
+        else { return .decode(error) }
+        return .rejected(InternalActions.refusal(of: name, at: path))
+    }
+}
+
 // MARK: - The pipeline
 extension Node {
     /// Runs an action through the transforms, middleware and reactions of this node.

@@ -300,13 +300,14 @@ extension Reactor {
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure) {
         let action: Action
+        let start = cursor.offset
         do throws(WireError) {
             action = try Action.decode(bytes, &cursor)
             if cursor.offset != bytes.count {
                 throw WireError(.trailingBytes(bytes.count &- cursor.offset), at: cursor.offset)
             }
         } catch {
-            throw .decode(error)
+            throw node.refusal(ofUnread: bytes, from: start, error, turn)
         }
         do throws(Rejection) {
             // The first condition is constant for actions without such cases.
@@ -360,14 +361,6 @@ extension Reactor {
 }
 
 extension Node {
-    /// Refuses an action with a case that only the daemon sends, if a client has sent it.
-    @usableFromInline
-    func checkInternal(_ action: R.Action, _ turn: Turn) throws(Rejection) {
-        // A follower keeps the caller of the action that dispatched it.
-        if turn.transaction.isInternal || turn.transaction.caller.isDaemon { return }
-        try internalActions.check(action, at: path)
-    }
-
     /// Applies a decision, or refuses it before anything has changed.
     @usableFromInline
     func enact(

@@ -395,6 +395,13 @@ extension Turn {
 
     func leaveSend() { nesting.sends.leave() }
 
+    /// Whether the daemon sends the current action. A follower keeps the caller of the action that
+    /// dispatched it.
+    var isFromDaemon: Bool { transaction.isInternal || transaction.caller.isDaemon }
+
+    /// Whether the reactor that decides is not the one that a client addressed.
+    var isIndirect: Bool { isSending || isReacting || isStarting }
+
     /// Whether a sent action is in progress.
     var isSending: Bool { nesting.sends.depth > 0 }
 

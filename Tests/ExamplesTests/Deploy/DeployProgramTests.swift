@@ -250,7 +250,8 @@ struct DeployProgramTests {
         #expect(try await reactorctl("get", "/waiting").output.contains(#""project":"web""#))
         let forbidden = try await reactorctl(
             "dispatch", "/projects/web/runs/1", #"{"expire":{}}"#)
-        #expect(forbidden.code != 0 && forbidden.errors.contains("expire"))
+        #expect(forbidden.code == 77)
+        #expect(forbidden.errors.contains(#"only the daemon sends "expire""#))
         let describe = try await reactorctl("describe", "/projects/web/runs/1")
         #expect(describe.output.contains("cancel") && !describe.output.contains("expire"))
     }

@@ -58,23 +58,23 @@ struct ReactorRule {
     /// The functions that the runtime calls for events.
     private static let events = [
         ReactorRule(
-            name: "start", forms: ["(state:)"],
+            name: "start", forms: ["(state:)", "(state:context:)"],
             remedy: "func start(state: State) -> Mutations<Mutation>",
             whyNotAsync: "a reactor is mounted at once; give async work to Mutations(async:)",
             result: "Mutations", isCommonWord: true),
         ReactorRule(
-            name: "error", forms: ["(_:action:state:)"],
+            name: "error", forms: ["(_:action:state:)", "(_:action:state:context:)"],
             remedy: "func error(_ error: any Error, action: Action?, state: State) "
                 + "-> Mutations<Mutation>",
             whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
             mayLackAction: true, result: "Mutations", isCommonWord: true),
         ReactorRule(
-            name: "sagaFailed", forms: ["(_:state:)"],
+            name: "sagaFailed", forms: ["(_:state:)", "(_:state:context:)"],
             remedy: "func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation>",
             whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
             result: "Mutations"),
         ReactorRule(
-            name: "childFailed", forms: ["(_:state:)"],
+            name: "childFailed", forms: ["(_:state:)", "(_:state:context:)"],
             remedy: "func childFailed(_ failure: ChildFailure, state: State) "
                 + "-> Mutations<Mutation>",
             whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",

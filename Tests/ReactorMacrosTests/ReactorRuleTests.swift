@@ -221,6 +221,26 @@ struct ReactorRuleTests {
                 """))
     }
 
+    @Test("the hooks with a context are left alone")
+    func hooksWithContext() {
+        expectDiagnostics(
+            reactor(
+                """
+                func start(
+                    state: State, context: ReactorContext<Self>
+                ) -> Mutations<Mutation> { .none }
+                func error(
+                    _ error: any Error, action: Action?, state: State, context: ReactorContext<Self>
+                ) -> Mutations<Mutation> { .none }
+                func childFailed(
+                    _ failure: ChildFailure, state: State, context: ReactorContext<Self>
+                ) -> Mutations<Mutation> { .none }
+                func sagaFailed(
+                    _ failure: SagaFailure, state: State, context: ReactorContext<Self>
+                ) -> Mutations<Mutation> { .none }
+                """))
+    }
+
     @Test("a transform with the values of another part is refused")
     func transformTypes() {
         expectFix(

@@ -27,7 +27,7 @@
 /// ``Reactor/connectionEnded(_:state:context:)``, ``Reactor/middleware``,
 /// ``Reactor/react(to:state:context:)``, ``Reactor/childrenChanged(_:state:context:)``,
 /// ``Reactor/followerRejected(_:state:context:)``, ``Reactor/sagas``,
-/// ``Reactor/sagaFailed(_:state:)``.
+/// ``Reactor/sagaFailed(_:state:context:)``.
 ///
 /// The base class does not conform to ``Reactor``, only its subclass does, so that the types are
 /// known where the rules run.
@@ -65,10 +65,11 @@ open class BaseReactor<Action: Sendable, Mutation: Sendable, State: Sendable> {
 
     // MARK: Hooks
 
-    /// Decides the reactor's first mutations and effects: see ``Reactor/start(state:)``.
+    /// Decides the reactor's first mutations and effects: see ``Reactor/start(state:context:)``.
     open func start(state: State) -> Mutations<Mutation> { .none }
 
-    /// Decides the reaction to an effect that threw: see ``Reactor/error(_:action:state:)``.
+    /// Decides the reaction to an effect that threw: see
+    /// ``Reactor/error(_:action:state:context:)``.
     open func error(
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { .none }

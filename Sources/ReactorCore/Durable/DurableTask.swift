@@ -2,7 +2,7 @@
 ///
 /// The promise is part of a transaction: if the transaction is durable, so is the task. After a
 /// restart the tree performs it again under the same ``id``. Ask for it with
-/// ``Mutations/undertaking(_:_:)``, perform it in ``Reactor/perform(_:state:)``.
+/// ``Mutations/undertaking(_:_:)``, perform it in ``Reactor/perform(_:state:context:)``.
 ///
 /// It runs at least once: pass the id to external systems, so that they recognise a repetition. A
 /// mutation that it emits with ``Emit/last(_:)`` is applied exactly once. The task continues when

@@ -12,8 +12,8 @@ public import ReactorWire
 ///
 /// With it, the payloads of tasks that wait in a history are converted by the migrations of their
 /// types, and a start and `--check` refuse a payload that today's type cannot read. The payload of
-/// a task of no declared kind reaches ``Reactor/perform(_:state:)`` as it was stored, and `--check`
-/// says that it was not compared.
+/// a task of no declared kind reaches ``Reactor/perform(_:state:context:)`` as it was stored, and
+/// `--check` says that it was not compared.
 public struct DurableTaskKind: Sendable {
     /// The name of its tasks, or the start of their names.
     public let name: String

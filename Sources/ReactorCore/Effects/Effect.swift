@@ -5,7 +5,7 @@ import ReactorThreads
 /// It starts once the transaction that asked for it is committed, and runs in the daemon only. Each
 /// mutation that it emits is a separate transaction. The tree drops what a cancelled effect still
 /// emits. An effect that throws ends; its earlier mutations stay, and the error goes to
-/// ``Reactor/error(_:action:state:)``.
+/// ``Reactor/error(_:action:state:context:)``.
 public struct Effect<Mutation: Sendable>: Sendable {
     /// Name by which a later effect or action cancels this one; unique within a node.
     public var cancelID: String?

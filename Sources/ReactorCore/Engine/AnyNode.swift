@@ -286,7 +286,7 @@ public class AnyNode {
     ) throws(WireError) -> WireEmbedded { payload }
 
     /// Whether the reactor can perform a task.
-    func performs(_ task: DurableTask) -> Bool { true }
+    func performs(_ task: DurableTask, _ turn: Turn) -> Bool { true }
 
     /// Reduces the mutations in `bytes` from the cursor on.
     func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {

@@ -119,6 +119,14 @@ public struct Descendant<R: Reactor> {
     /// Finds the reactor below the node of the reactor that names it.
     let find: (AnyNode) throws(MissingNode) -> Node<R>
 
+    /// The reactor that names it.
+    static var itself: Descendant {
+        Descendant { node throws(MissingNode) in
+            guard let node = node as? Node<R> else { throw MissingNode(node.path) }
+            return node
+        }
+    }
+
     /// A static child of this reactor, by its handle.
     public subscript<Next: Reactor>(
         dynamicMember child: KeyPath<R, ChildHandle<Next>>

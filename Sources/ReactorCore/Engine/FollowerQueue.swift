@@ -52,18 +52,18 @@ struct Follower {
 }
 
 /// The refusal of what a reactor has asked of another one: of a follower, or of a part of a decision
-/// that cannot be refused itself, such as a reaction.
+/// that cannot be refused itself, such as a reaction; or of the whole of such a decision.
 public struct FollowerRefusal: Sendable {
     /// The path of the reactor that was asked. If no reactor is there, the path of the first node
-    /// that is missing.
+    /// that is missing. For a decision that was left out as a whole, the path of its reactor.
     public let path: SlicePath
     /// The reason. An action that its target cannot read is refused as `DECODE`; a follower beyond
     /// ``CoreLimits/followerDepthMax`` or ``CoreLimits/followersMax`` as `LOOP`.
     public let rejection: Rejection
     let action: WireEmbedded?
 
-    /// The name of the action's case; `nil` if the action is not an enum, and for the creation, the
-    /// mutation or the restart of a child.
+    /// The name of the action's case; `nil` if the action is not an enum, for the creation, the
+    /// mutation or the restart of a child, and for a whole decision.
     public var actionName: String? {
         switch try? action?.decode(as: WireValue.self) {
         case .text(let name): name

@@ -54,6 +54,9 @@ public struct Mutations<Mutation: Sendable> {
         self.extras = extras
     }
 
+    /// Whether there is anything to apply or to start.
+    var requestsAny: Bool { sync.count > 0 || extras != nil }
+
     /// Nothing: the action is applied and changes no state.
     @inlinable public static var none: Mutations { Mutations(.none) }
 
@@ -110,8 +113,9 @@ extension Mutations {
     /// Adds a mutation of the child under `key`, applied after this reactor's own.
     ///
     /// An action that mutates a missing child is rejected as `NOT_FOUND`. A decision that cannot be
-    /// refused (``Reactor/start(state:)``, a reaction, the end of a connection) is applied without
-    /// this mutation, and the log names the key.
+    /// refused (``Reactor/start(state:context:)``, a reaction, the end of a connection) is applied
+    /// without this mutation, and ``Reactor/followerRejected(_:state:context:)`` receives the
+    /// rejection, else the log.
     public func also<Key: ChildKey, Child: Reactor>(
         _ children: KeyedHandle<Key, Child>, _ key: Key, _ mutation: Child.Mutation
     ) -> Mutations {
@@ -145,7 +149,7 @@ extension Mutations {
     }
 
     /// Adds a restart of the child under `key`, from its current state: see
-    /// ``Reactor/start(state:)``. A missing child is handled as in ``also(_:_:_:)``.
+    /// ``Reactor/start(state:context:)``. A missing child is handled as in ``also(_:_:_:)``.
     public func restarting<Key: ChildKey, Child: Reactor>(
         _ children: KeyedHandle<Key, Child>, _ key: Key
     ) -> Mutations {

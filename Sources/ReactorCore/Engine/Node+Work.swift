@@ -91,10 +91,13 @@ extension Node {
         openSources(turn)
         openStreams(turn)
         for saga in reactor.sagas { saga.begin(self, turn.tree) }
-        let mutations = reactor.start(state: state)
-        guard mutations.count > 0 || mutations.extras != nil else { return false }
-        turn.starting { commit(mutations, turn) }
-        return true
+        var isDecided = false
+        turn.starting {
+            let mutations = reactor.start(state: state, context: ReactorContext(turn, self))
+            isDecided = mutations.requestsAny
+            if isDecided { commit(mutations, turn) }
+        }
+        return isDecided || !turn.transaction.wishes.isEmpty
     }
 
     private func openSources(_ turn: Turn) {
@@ -115,7 +118,8 @@ extension Node {
     /// nothing.
     func fail(_ failure: any Error, _ cause: R.Action?, origin: Origin, _ turn: Turn) {
         turn.transaction.begin(by: .daemon, origin)
-        let mutations = reactor.error(failure, action: cause, state: state)
+        let mutations = reactor.error(
+            failure, action: cause, state: state, context: ReactorContext(turn, self))
         if !commitReaction(mutations, cause, turn) { passOn(failure, turn) }
     }
 
@@ -123,17 +127,18 @@ extension Node {
     /// reactor does nothing and the saga does not start again.
     func sagaFailed(_ failure: SagaFailure, _ turn: Turn) {
         turn.transaction.begin(by: .daemon, .daemon)
-        let mutations = reactor.sagaFailed(failure, state: state)
+        let mutations = reactor.sagaFailed(
+            failure, state: state, context: ReactorContext(turn, self))
         if commitReaction(mutations, nil, turn) || failure.restartsAfter != nil { return }
         passOn(failure.error, turn)
     }
 
-    /// Commits a reaction to an error. Returns false if it is empty.
-    private func commitReaction(
+    /// Commits a reaction to an error. Returns false if it is empty and requests nothing.
+    func commitReaction(
         _ mutations: Mutations<R.Mutation>, _ cause: R.Action?, _ turn: Turn
     ) -> Bool {
-        guard mutations.count > 0 || mutations.extras != nil else { return false }
-        commit(mutations, turn, cause: cause)
+        guard mutations.requestsAny || !turn.transaction.wishes.isEmpty else { return false }
+        if mutations.requestsAny { commit(mutations, turn, cause: cause) }
         turn.tree.finishEmission()
         return true
     }
@@ -141,6 +146,22 @@ extension Node {
     private func passOn(_ failure: any Error, _ turn: Turn) {
         setFault("\(failure)")
         parent?.childFailed(ChildFailure(child: self, error: failure), turn)
+    }
+
+    // MARK: Durable tasks
+
+    /// The effect that performs a task. The function that returns it is not part of a transaction,
+    /// and a start calls it to find out whether there is one: what it requests is dropped.
+    func effect(of task: DurableTask, _ turn: Turn) -> Effect<R.Mutation> {
+        turn.transaction.begin(by: .daemon, .daemon)
+        let effect = reactor.perform(task, state: state, context: ReactorContext(turn, self))
+        if !turn.transaction.wishes.isEmpty {
+            turn.transaction.wishes.clear()
+            turn.complain(
+                "\(path): dropped what perform requested by its context for task \(task.name): "
+                    + "request it in mutate")
+        }
+        return effect
     }
 
     // MARK: Mutations from elsewhere

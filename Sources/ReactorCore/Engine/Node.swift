@@ -133,8 +133,8 @@ public final class Node<R: Reactor>: AnyNode {
         }
     }
 
-    override func performs(_ task: DurableTask) -> Bool {
-        !reactor.perform(task, state: state).isUnperformed
+    override func performs(_ task: DurableTask, _ turn: Turn) -> Bool {
+        !effect(of: task, turn).isUnperformed
     }
 
     override func redo(
@@ -178,14 +178,14 @@ public final class Node<R: Reactor>: AnyNode {
         defer { turn.leaveReaction() }
         let mutations = reactor.react(
             to: change, state: state, context: ReactorContext(turn, self))
-        if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
+        if mutations.requestsAny { commit(mutations, turn) }
     }
 
     override func childrenChanged(_ change: ChildrenChange, _ turn: Turn) {
         guard turn.enterReaction(of: self) else { return }
         let mutations = reactor.childrenChanged(
             change, state: state, context: ReactorContext(turn, self))
-        let isIdle = mutations.count == 0 && mutations.extras == nil
+        let isIdle = !mutations.requestsAny
         if !isIdle { commit(mutations, turn) }
         turn.leaveReaction(wasIdle: isIdle)
     }
@@ -193,8 +193,8 @@ public final class Node<R: Reactor>: AnyNode {
     override func followerRejected(_ refusal: FollowerRefusal, _ turn: Turn) -> Bool {
         let mutations = reactor.followerRejected(
             refusal, state: state, context: ReactorContext(turn, self))
-        if mutations.count > 0 || mutations.extras != nil {
-            commit(mutations, turn)
+        if mutations.requestsAny {
+            commit(mutations, turn, isLast: true)
             return true
         }
         return !turn.transaction.wishes.isEmpty
@@ -203,7 +203,7 @@ public final class Node<R: Reactor>: AnyNode {
     override func startReactor(_ turn: Turn) -> Bool { beginReactor(turn) }
 
     override func perform(_ task: DurableTask, _ turn: Turn) {
-        turn.tree.tasks.perform(task, by: reactor.perform(task, state: state), on: self)
+        turn.tree.tasks.perform(task, by: effect(of: task, turn), on: self)
     }
 
     override func restart(_ turn: Turn) {
@@ -215,10 +215,9 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
-        let mutations = reactor.childFailed(failure, state: state)
-        guard mutations.count > 0 || mutations.extras != nil else { return }
-        commit(mutations, turn)
-        turn.tree.finishEmission()
+        let mutations = reactor.childFailed(
+            failure, state: state, context: ReactorContext(turn, self))
+        _ = commitReaction(mutations, nil, turn)
     }
 
     override func forgetEffect(_ id: EffectID) {
@@ -444,14 +443,22 @@ extension Node {
     }
 
     /// Applies a decision that cannot be refused: a reaction, the result of an effect, the end of a
-    /// connection.
-    func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil) {
+    /// connection. Without `isLast`, the reactor may decide what follows if it is left out.
+    func commit(
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil,
+        isLast: Bool = false
+    ) {
         do throws(Rejection) {
             let mutations = try passing(mutations, turn)
             try check(mutations, turn)
             try record(mutations, turn, cause: cause)
         } catch {
-            turn.complain("\(path): \(error)")
+            let report = "\(path): \(error)"
+            if isLast { return turn.complain(report) }
+            turn.transaction.wishes.request(
+                .refusal(
+                    FollowerRefusal(path: path, rejection: error, action: nil), asker: number,
+                    report: report))
         }
     }
 

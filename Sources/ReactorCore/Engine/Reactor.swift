@@ -61,6 +61,12 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// Decides the reactor's first mutations and effects, such as effects that run as long as the
     /// reactor does. Called in the authoritative tree only, when the reactor is mounted and after
     /// each restart of the daemon.
+    ///
+    /// The context's caller and cause are those of the transaction that creates the reactor, and the
+    /// daemon where the daemon starts. The tree drops a reply.
+    func start(state: State, context: ReactorContext<Self>) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
     func start(state: State) -> Mutations<Mutation>
 
     /// Performs a task that the reactor promised with ``Mutations/undertaking(_:_:)``. Called when
@@ -68,24 +74,51 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// ``DurableTask/id``. ``Effect/unperformed(_:)`` means that the reactor does not know the
     /// task; a start and `--check` refuse a history in which such a task waits, and call this
     /// function to find out. So the function itself must have no side effects, only the effect that
-    /// it returns.
+    /// it returns. The context tells what there is, such as the reactor's key; the tree drops what
+    /// the function requests by it, and logs that.
+    func perform(
+        _ task: DurableTask, state: State, context: ReactorContext<Self>
+    ) -> Effect<Mutation>
+
+    /// The form for reactors that need no context.
     func perform(_ task: DurableTask, state: State) -> Effect<Mutation>
 
-    /// The kinds of the tasks that ``perform(_:state:)`` performs, with the types of their
+    /// The kinds of the tasks that ``perform(_:state:context:)`` performs, with the types of their
     /// payloads, so that a start converts the payloads of earlier versions.
     static var durableTasks: [DurableTaskKind] { get }
 
     /// Decides the reaction to an effect that threw, or to a source of a transform that failed;
     /// `action` asked for the effect. A cancelled effect has not failed.
+    ///
+    /// The context's caller is the daemon, its cause the action that asked for the effect.
+    func error(
+        _ error: any Error, action: Action?, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
     func error(
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation>
 
     /// Decides the reaction to the end of one of ``sagas`` by an error, whether the saga starts
-    /// again or not. By default, it calls ``error(_:action:state:)``.
-    func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation>
+    /// again or not. By default, it calls ``error(_:action:state:context:)``.
+    func sagaFailed(
+        _ failure: SagaFailure, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
+    ///
+    /// Write it without `throws`. The default implementation throws ``NoReaction``.
+    func sagaFailed(
+        _ failure: SagaFailure, state: State
+    ) throws(NoReaction) -> Mutations<Mutation>
 
     /// Decides the reaction to an error of a child to which the child itself did not react.
+    func childFailed(
+        _ failure: ChildFailure, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
     func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation>
 
     /// Whether an applied action ends the effects of an earlier one.
@@ -137,7 +170,8 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// refusal goes to the log.
     ///
     /// Called as well for what was left out of a decision that cannot be refused, such as a
-    /// reaction: a sent action that was refused, and a change of a child with a wrong key.
+    /// reaction: a sent action that was refused, a change of a child with a wrong key, and the whole
+    /// decision if it exceeds a limit; the path is then that of this reactor.
     func followerRejected(
         _ refusal: FollowerRefusal, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation>
@@ -263,18 +297,50 @@ extension Reactor {
     @inlinable
     public func reduce(state: State, mutation: Mutation) -> State { state }
 
+    public func start(state: State, context: ReactorContext<Self>) -> Mutations<Mutation> {
+        start(state: state)
+    }
+
     public func start(state: State) -> Mutations<Mutation> { .none }
+
+    public func perform(
+        _ task: DurableTask, state: State, context: ReactorContext<Self>
+    ) -> Effect<Mutation> {
+        perform(task, state: state)
+    }
 
     public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
         .unperformed(task)
     }
 
     public func error(
+        _ error: any Error, action: Action?, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        self.error(error, action: action, state: state)
+    }
+
+    public func error(
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { .none }
 
-    public func sagaFailed(_ failure: SagaFailure, state: State) -> Mutations<Mutation> {
-        error(failure.error, action: nil, state: state)
+    public func sagaFailed(
+        _ failure: SagaFailure, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        do throws(NoReaction) {
+            return try sagaFailed(failure, state: state)
+        } catch {
+            return self.error(failure.error, action: nil, state: state, context: context)
+        }
+    }
+
+    public func sagaFailed(
+        _ failure: SagaFailure, state: State
+    ) throws(NoReaction) -> Mutations<Mutation> { throw NoReaction() }
+
+    public func childFailed(
+        _ failure: ChildFailure, state: State, context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        childFailed(failure, state: state)
     }
 
     public func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation> { .none }

@@ -165,7 +165,7 @@ public struct ReactorContext<R: Reactor> {
     /// Answers the action with a reply, besides "applied". The reply to an action that another
     /// reactor sent is dropped: the client gets the reply of the reactor that it addressed.
     public func reply(_ reply: R.Reply) {
-        guard !turn.isSending, !turn.isReacting else { return }
+        guard !turn.isIndirect else { return }
         turn.transaction.wishes.request(.reply(WireEmbedded(reply)))
     }
 
@@ -176,7 +176,7 @@ public struct ReactorContext<R: Reactor> {
     /// `DEFERRED`.
     public func deferReply() -> ReplyTicket {
         turn.askDaemon()
-        if turn.isSending || turn.isReacting {
+        if turn.isIndirect {
             turn.refuseDeferral(of: node)
         } else {
             turn.transaction.wishes.request(.deferredReply)
@@ -256,18 +256,71 @@ public struct ReactorContext<R: Reactor> {
     public func dispatch<Target: Reactor>(
         _ action: Target.Action, to target: Descendant<Target>
     ) {
-        let node = node
+        dispatch(action, to: target, below: node)
+    }
+
+    private func dispatch<Target: Reactor>(
+        _ action: Target.Action, to target: Descendant<Target>, below origin: AnyNode
+    ) {
         follow(
             with: FollowerRequest(
-                asker: node.number, path: node.path, action: WireEmbedded(action)
+                asker: node.number, path: origin.path, action: WireEmbedded(action)
             ) { () throws(MissingNode) in
-                if node.isGone { throw MissingNode(node.path) }
-                return try target.find(node).number
+                if origin.isGone { throw MissingNode(origin.path) }
+                return try target.find(origin).number
             })
     }
 
-    /// Dispatches an action to any reactor of the tree, such as a parent or a sibling, as a separate
-    /// transaction, after this one is complete.
+    /// Dispatches an action to the nearest reactor of a type above this one, wherever the tree has
+    /// it, as a separate transaction, after this one is complete.
+    ///
+    ///     context.dispatch(.note("built"), toNearest: Coordinator.self)
+    ///
+    /// Without such a reactor above, it is refused as `NOT_FOUND`.
+    public func dispatch<Ancestor: Reactor>(
+        _ action: Ancestor.Action, toNearest type: Ancestor.Type
+    ) {
+        dispatch(action, toNearest: type) { _ -> Descendant<Ancestor> in .itself }
+    }
+
+    /// Dispatches an action to a reactor below the nearest reactor of a type above this one, such
+    /// as a sibling: see ``dispatch(_:toNearest:)``.
+    ///
+    ///     context.dispatch(.build, toNearest: Coordinator.self) { $0.$projects[next] }
+    public func dispatch<Ancestor: Reactor, Target: Reactor>(
+        _ action: Target.Action, toNearest type: Ancestor.Type,
+        _ target: (Ancestor) -> Descendant<Target>
+    ) {
+        var above = node.parent
+        while let next = above {
+            if let ancestor = next as? Node<Ancestor> {
+                return dispatch(action, to: target(ancestor.reactor), below: ancestor)
+            }
+            above = next.parent
+        }
+        let path = node.path
+        dispatch(
+            action,
+            to: Descendant<Target> { _ throws(MissingNode) in
+                throw MissingNode(
+                    path, Rejection(.notFound, "\(path): no \(Ancestor.self) is above it"))
+            }, below: node)
+    }
+
+    /// Dispatches an action to a static child of the nearest reactor of a type above this one, such
+    /// as a sibling: see ``dispatch(_:toNearest:)``.
+    ///
+    ///     context.dispatch(.assign, toNearest: Coordinator.self) { $0.$workers }
+    public func dispatch<Ancestor: Reactor, Target: Reactor>(
+        _ action: Target.Action, toNearest type: Ancestor.Type,
+        _ target: (Ancestor) -> ChildHandle<Target>
+    ) {
+        dispatch(action, toNearest: type) { target($0).descendant }
+    }
+
+    /// Dispatches an action to the reactor at a path of the tree, as a separate transaction, after
+    /// this one is complete. The path begins at the root: for a parent or a sibling of a reactor that
+    /// daemons mount at different places, use ``dispatch(_:toNearest:)``.
     ///
     /// Making a path mounts the reactors on it: keep the path in a static property.
     public func dispatch<Target: Reactor>(

@@ -15,8 +15,8 @@
 /// actions after their commit, in order. It changes nothing itself: it dispatches actions, like a
 /// client. Cancelling it cancels its forks. An error of the saga or of one of its forks ends the
 /// saga, which starts again as its ``SagaRestart`` says; the reactor learns of it in
-/// ``Reactor/sagaFailed(_:state:)``. An error of a handler's run ends that run alone, and goes to
-/// ``Reactor/error(_:action:state:)``.
+/// ``Reactor/sagaFailed(_:state:context:)``. An error of a handler's run ends that run alone, and
+/// goes to ``Reactor/error(_:action:state:context:)``.
 public struct Saga<R: Reactor>: Sendable {
     /// Starts it at a node of a tree, once the current transaction is committed.
     let begin: @Sendable (Node<R>, Tree) -> Void
@@ -68,7 +68,7 @@ public struct SagaRestart: Sendable, Hashable {
     }
 }
 
-/// The failure of a reactor's saga, for ``Reactor/sagaFailed(_:state:)``.
+/// The failure of a reactor's saga, for ``Reactor/sagaFailed(_:state:context:)``.
 public struct SagaFailure: Sendable {
     /// The name of the saga; empty if it has none.
     public let name: String

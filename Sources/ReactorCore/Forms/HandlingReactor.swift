@@ -67,7 +67,7 @@ public struct WrittenState<State> {
     /// The whole state.
     public let state: State
 
-    /// Makes the mutation, for decisions of ``Reactor/error(_:action:state:)``.
+    /// Makes the mutation, for decisions of ``Reactor/error(_:action:state:context:)``.
     public init(_ state: State) { self.state = state }
 }
 

@@ -45,7 +45,7 @@ extension TreeRecovery {
                         .effect(node: number, name: name, id: id, payload: read))
                 }
                 let task = DurableTask(name: name, id: id, payload: KeptPayload(read))
-                guard !node.performs(task) else { continue }
+                guard !node.performs(task, tree.turn) else { continue }
                 try refuse(
                     .unperformed(
                         path: node.path.description, reactor: node.reactorName, task: name))

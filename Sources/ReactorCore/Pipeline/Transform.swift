@@ -96,7 +96,7 @@ public struct Transform<Value: Sendable> {
     ///
     /// The tree reads it from the start of the reactor until its removal, as fast as it applies the
     /// elements: at most ``CoreLimits/sourcedValuesMax`` of them wait. The end or failure of a
-    /// source ends nothing else; the error goes to ``Reactor/error(_:action:state:)``.
+    /// source ends nothing else; the error goes to ``Reactor/error(_:action:state:context:)``.
     public func merging<Input: AsyncSequence & Sendable>(
         _ source: Input
     ) -> Transform where Input.Element == Value {

@@ -7,9 +7,9 @@ extension SagaSource {
     /// The handler is called on the tree's isolation for each element: none is lost, and none is
     /// buffered. It sees elements from the saga's last resumption on, until its handle or this saga
     /// is cancelled, which cancels its runs as well. An error of a run, such as a rejected put,
-    /// ends that run alone: it goes to ``Reactor/error(_:action:state:)`` with the action of the
-    /// run, and the handler continues. At ``CoreLimits/sagasMax`` sagas, the action is rejected as
-    /// `BUSY`.
+    /// ends that run alone: it goes to ``Reactor/error(_:action:state:context:)`` with the action of
+    /// the run, and the handler continues. At ``CoreLimits/sagasMax`` sagas, the action is rejected
+    /// as `BUSY`.
     @discardableResult
     public func takeEvery<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>

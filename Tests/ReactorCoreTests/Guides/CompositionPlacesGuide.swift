@@ -4,19 +4,33 @@ import ReactorCore
 
 @Reactor
 struct Chair {
-    enum Action { case take }
-    enum Mutation { case taken(row: Int?, number: Int?) }
+    enum Action {
+        case take
+        case swap(with: Int)
+    }
+    enum Mutation {
+        case taken(row: Int?, number: Int?)
+        case left
+    }
     struct State: Equatable { var label = "" }
 
     func mutate(
         action: Action, state: State, context: ReactorContext<Self>
     ) -> Mutations<Mutation> {
-        [.taken(row: context.key(in: \Cinema.$rows), number: context.key())]
+        switch action {
+        case .take:
+            context.dispatch(.count, toNearest: Cinema.self)
+            return [.taken(row: context.key(in: \Cinema.$rows), number: context.key())]
+        case .swap(let number):
+            context.dispatch(.take, toNearest: Bench.self) { $0.$seats[number] }
+            return [.left]
+        }
     }
 
     func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
         case .taken(let row, let number): state.label = "row \(row ?? 0), seat \(number ?? 0)"
+        case .left: state.label = ""
         }
     }
 }
@@ -42,9 +56,16 @@ struct Cinema {
     enum Action {
         case add(Int)
         case check(row: Int, seat: Int)
+        @WireInternal case count
     }
-    enum Mutation { case checked(String) }
-    struct State: Equatable { var answer = "" }
+    enum Mutation {
+        case checked(String)
+        case counted
+    }
+    struct State: Equatable {
+        var answer = ""
+        var taken = 0
+    }
 
     func mutate(
         action: Action, state: State, context: ReactorContext<Self>
@@ -56,12 +77,14 @@ struct Cinema {
                 throw Rejection("no_seat", "row \(row) has no seat \(number)")
             }
             return [.checked(seat.label)]
+        case .count: return [.counted]
         }
     }
 
     func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
         case .checked(let answer): state.answer = answer
+        case .counted: state.taken += 1
         }
     }
 }

@@ -51,9 +51,9 @@ struct TrackerSimulationTests {
     @Test("the tracker passes every storm", arguments: 0..<20 as Range<UInt64>)
     func tracker(seed: UInt64) {
         let simulation = Simulation(seed: seed, clients: 4) { Tracker() }
-        simulation.traffic(toChildrenOf: "/issues", of: Issue.self, percent: 60) {
-            random, key, issue in
-            if random.chance(30) { return .comment("seen by \(key.text)") }
+        simulation.traffic(toChildrenOf: "/issues", of: Issue.self, keys: Int.self, percent: 60) {
+            random, number, issue in
+            if random.chance(30) { return .comment("seen by \(number)") }
             return issue.isOpen ? .close : .reopen
         }
         simulation.traffic(ofBatches: "close all", percent: 5) { _, client, batch in

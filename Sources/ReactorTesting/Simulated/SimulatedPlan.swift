@@ -21,6 +21,11 @@ public struct SimulatedOwner: Equatable, Sendable {
     public let key: WireKey
     /// The number of the connection.
     public let connection: UInt64
+
+    /// The key as the type that the reactor named; `nil` if its text is no such key.
+    public func key<Key: ChildKey>(as type: Key.Type = Key.self) -> Key? {
+        Key(wireKeyText: key.text)
+    }
 }
 
 extension Tree {

@@ -63,7 +63,7 @@ public struct SimulatedTree {
         guard let names = lookups.path(pattern)?.components else { return [] }
         let entries = model.paths(matching: PathPattern(names)).map { ($0, model[$0]) }
         let children = entries.compactMap { path, entry in
-            entry?.state(of: type).map { SimulatedChild(path: path, state: $0) }
+            entry?.state(of: type).map { SimulatedChild(path: path, state: $0, pattern: names) }
         }
         let other = entries.lazy.compactMap { $0.1?.node }
             .first { $0.parent?.isCollection == true && !($0 is Node<R>) }
@@ -105,6 +105,8 @@ public struct SimulatedChild<State> {
     public let path: SlicePath
     /// The child's state.
     public let state: State
+    /// The components of the pattern that matches the path of its collection.
+    let pattern: [WireKey]
 
     /// The child's key in its collection.
     public var key: WireKey { path.components.last ?? "" }
@@ -112,6 +114,15 @@ public struct SimulatedChild<State> {
     /// The child's key as the type of its collection's keys; `nil` if its text is no such key.
     public func key<Key: ChildKey>(as type: Key.Type = Key.self) -> Key? {
         Key(wireKeyText: key.text)
+    }
+
+    /// The key in place of a `*` of the pattern, the first of which has the index 0; `nil` if there
+    /// is no such `*`, or its text is no such key.
+    ///
+    ///     let project = run.key(at: 0, as: String.self)  // "web", of /projects/*/runs
+    public func key<Key: ChildKey>(at star: Int, as type: Key.Type = Key.self) -> Key? {
+        let names = zip(pattern, path.components).filter { $0.0 == "*" }.map { $0.1 }
+        return names.indices.contains(star) ? Key(wireKeyText: names[star].text) : nil
     }
 }
 

@@ -49,13 +49,14 @@ public struct SimulatedView {
     public func children<R: Reactor>(
         of type: R.Type, at pattern: String
     ) -> [SimulatedChild<R.State>] {
-        member.children(at: pattern).compactMap { path, value in
+        let components = (try? SlicePath(pattern))?.components ?? []
+        return member.children(at: pattern).compactMap { path, value in
             let node = model[path]?.node as? Node<R>
             let names = Set(node?.children.keys ?? [:].keys)
             let bytes = value.wireBytes()
             let own = try? ComposedValue.own(bytes.span, without: names, R.State.wireSchema)
             let state = try? R.State(wireBytes: names.isEmpty ? bytes : own ?? bytes)
-            return state.map { SimulatedChild(path: path, state: $0) }
+            return state.map { SimulatedChild(path: path, state: $0, pattern: components) }
         }
     }
 
@@ -63,6 +64,11 @@ public struct SimulatedView {
     /// order in which it took them. The client may not know yet.
     public func ownedKeys(at path: String = "/") -> [WireKey] {
         daemon.owners(at: path).filter { $0.connection == connection }.map(\.key)
+    }
+
+    /// The keys of type `Key` of those that ``ownedKeys(at:)`` returns.
+    public func ownedKeys<Key: ChildKey>(at path: String = "/", as type: Key.Type) -> [Key] {
+        ownedKeys(at: path).compactMap { Key(wireKeyText: $0.text) }
     }
 
     /// The planned actions of the reactor of type `type` at `path` in the daemon, in the order in

@@ -191,12 +191,22 @@ extension Simulation {
     /// then. `make` returns an action for the child with this key, whose state is that in the
     /// client's view; nil skips a step. An action without a child is counted as unsent: see
     /// ``demand(sentAtLeast:appliedAtLeast:to:)``.
-    public func traffic<C: Reactor>(
-        toChildrenOf pattern: String, of type: C.Type, percent: Int,
-        _ make: @escaping (inout SeededRandom, WireKey, C.State) -> C.Action?
+    ///
+    ///     simulation.traffic(toChildrenOf: "/runs", of: Run.self, keys: Int.self, percent: 40) {
+    ///         random, number, run in
+    ///         number.isMultiple(of: 2) ? .cancel : nil
+    ///     }
+    ///
+    /// *Traps* if the key of a child is not of the type.
+    public func traffic<C: Reactor, Key: ChildKey>(
+        toChildrenOf pattern: String, of type: C.Type, keys: Key.Type = WireKey.self,
+        percent: Int, _ make: @escaping (inout SeededRandom, Key, C.State) -> C.Action?
     ) {
         traffic(toChildrenOf: pattern, of: type, percent: percent) { random, _, path, state in
-            make(&random, path.components.last ?? "", state)
+            guard let key = Key(wireKeyText: path.components.last?.text ?? "") else {
+                preconditionFailure("\(path): the key is not of type \(Key.self)")
+            }
+            return make(&random, key, state)
         }
     }
 

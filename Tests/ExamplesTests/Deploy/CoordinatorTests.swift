@@ -93,7 +93,8 @@ struct CoordinatorTests {
         let lastSuccess = Date(timeIntervalSince1970: Double(turned.milliseconds) / 1_000)
         #expect(try bench.project("web").lastSuccess == lastSuccess)
         let notes = try bench.queue.notes
-        #expect(notes == ["next project: /projects/site: no such node"])
+        let refusal = "there is no child \"site\": its parent has to create it first"
+        #expect(notes == ["next project: /projects: \(refusal)"])
         try bench.add("site")
         #expect(try bench.project("site").lastSuccess == nil)
         try ann.ask()

@@ -17,6 +17,11 @@ final class DeployBench {
     /// Connects a worker, which does nothing until it asks.
     func worker(_ name: String) -> BenchWorker { BenchWorker(name, of: daemon) }
 
+    /// Sends an action, and returns its outcome.
+    func send(_ action: some WireCodable, to path: String = "/") throws -> ActionOutcome {
+        try user.dispatch(action, to: path)
+    }
+
     /// Sends an action that must be applied.
     func apply(
         _ action: some WireCodable, to path: String = "/",

@@ -6,12 +6,17 @@ import ReactorTesting
 /// What must always hold in a coordinator, over all its reactors together. Before an upgrade to it,
 /// only the claims about runs and workers, which are the same reactors in the version before.
 enum DeployInvariants {
-    static func add<Root: Reactor>(to simulation: Simulation<Root>) {
+    /// Without an `outside`, no claim is made about announcements: before an upgrade, other ones
+    /// were made.
+    static func add<Root: Reactor>(
+        to simulation: Simulation<Root>, outside: FlakyOutside? = nil
+    ) {
         // After each transaction the simulation checks the conditions in this order: the first one
         // takes the picture that the others read.
         var picture = DeployPicture()
         simulation.invariant(ofTree: "the reactors are looked up") { tree in
             picture = DeployPicture(tree, after: picture)
+            picture.announced = outside?.announced
             return true
         }
         for claim in Claim.allCases {
@@ -32,6 +37,7 @@ enum DeployInvariants {
         case ownership = "a worker owns its run, and its time is limited"
         case idleWorkers = "an idle worker is a connected one, and is listed once"
         case end = "a run that has ended does not go on"
+        case news = "the end of a run is announced, or is still to be announced"
 
         func holds(in picture: DeployPicture) -> Bool {
             switch self {
@@ -45,6 +51,7 @@ enum DeployInvariants {
             case .ownership: picture.ownsAndLimitsRuns
             case .idleWorkers: picture.listsIdleWorkersOnce
             case .end: picture.endsRunsOnce
+            case .news: picture.announcesEnds
             }
         }
     }
@@ -138,6 +145,14 @@ extension DeployPicture {
             guard let run = runs[id]?.state else { return true }
             return run.phase == end.phase && run.attempt == end.attempt
         }
+    }
+}
+
+extension DeployPicture {
+    fileprivate var announcesEnds: Bool {
+        guard let announced, let queue else { return true }
+        let news = announced.union(queue.announcements.map(\.run))
+        return news.isSuperset(of: ids(where: \.isEnd))
     }
 }
 

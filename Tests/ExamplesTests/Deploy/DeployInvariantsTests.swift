@@ -232,6 +232,9 @@ struct DeployFault: Sendable, CustomTestStringConvertible {
         DeployFault("an ended run has another attempt", breaks: [.end]) {
             $0.ended[.web(1)]?.attempt += 1
         },
+        DeployFault("the end of a run is not announced", breaks: [.news]) {
+            $0.announced = []
+        },
     ]
 }
 
@@ -264,6 +267,7 @@ extension DeployPicture {
         picture.runs[.web(3)]?.owners = [worker.connection]
         picture.runs[.web(3)]?.plans = [.expire]
         picture.runs[.web(2)]?.plans = [.retry]
+        picture.announced = [.web(1)]
         return picture
     }
 

@@ -32,6 +32,8 @@ struct DeployPicture: Sendable {
     var runs: [RunID: RunRecord] = [:]
     /// The workers.
     var workers: Workers.State?
+    /// The runs whose end was announced; nil where that is not known.
+    var announced: Set<RunID>?
     /// The runs that had ended after the transaction before.
     var ended: [RunID: Run.State] = [:]
 
@@ -64,7 +66,7 @@ extension DeployPicture {
         ended = last.endedRuns(before: tree.revision)
         queue = tree.state(of: Coordinator.self)
         for project in tree.children(of: Project.self, at: "/projects") {
-            let name = project.key.text
+            guard let name = project.key(as: String.self) else { continue }
             projects[name] = project.state
             if let plans = tree.plans(of: Project.self, at: "\(project.path)") {
                 nightlyPlans[name] = plans.contains { $0.action == .nightly }
@@ -74,15 +76,18 @@ extension DeployPicture {
         // The version before shows no statistics, so a look-up there would find nothing.
         if queue != nil { stats = tree.value(of: DeployStats.self, at: "/stats") }
         for run in tree.children(of: Run.self, at: "/projects/*/runs") {
-            runs[RunID(run.path)] = RunRecord(
+            guard let id = run.id else { continue }
+            runs[id] = RunRecord(
                 state: run.state, owners: tree.owners(at: "\(run.path)")?.map(\.connection),
                 plans: tree.plans(of: Run.self, at: "\(run.path)")?.map(\.action))
         }
         // Before the first deployment, a look-up would find nothing.
         if queue != nil, runs.values.contains(where: \.state.isDeployed) {
             for target in tree.children(of: Target.self, at: "/projects/*/targets") {
-                guard let key = target.key(as: Environment.self) else { continue }
-                targets[target.path.components[1].text, default: [:]][key] = target.state
+                guard let name = target.key(at: 0, as: String.self),
+                    let key = target.key(as: Environment.self)
+                else { continue }
+                targets[name, default: [:]][key] = target.state
             }
         }
         workers = tree.state(of: Workers.self, at: "/workers")
@@ -103,14 +108,16 @@ extension SimulatedTree {
         return running.filter { run in
             run.state.worker.map { names[$0.connection] == nil } ?? true
         }
-        .map { RunID($0.path) }
+        .compactMap(\.id)
     }
 }
 
-extension RunID {
-    /// The name of the run at this path: `/projects/web/runs/7`.
-    init(_ path: SlicePath) {
-        let names = path.components.map(\.text)
-        self.init(project: names[1], number: Int(names[3]) ?? 0)
+extension SimulatedChild<Run.State> {
+    /// The run's name, as a child that matches `/projects/*/runs`.
+    var id: RunID? {
+        guard let project = key(at: 0, as: String.self), let number = key(as: Int.self) else {
+            return nil
+        }
+        return RunID(project: project, number: number)
     }
 }

@@ -123,6 +123,22 @@ struct DeployProgramTests {
         #expect(names.output == "[\"web\"]\n", "\(names.errors)")
     }
 
+    @Test("a token builds its project, and says why it does not")
+    func trigger() async throws {
+        let deploy = try await start(in: TestDirectory())
+        #expect(try await deploy("trigger", "web").errors.contains("no project is called web"))
+        try await succeed(deploy("add", "web"))
+        let token = try await deploy("trigger", "web").lines.first ?? ""
+        try await succeed(deploy("fire", token))
+        #expect(try await deploy("runs", "web").output == "1 waiting\n")
+        try await succeed(deploy("freeze", "web"))
+        let refused = try await deploy("fire", token)
+        #expect(refused.code != 0 && refused.errors.contains("web is paused"), "\(refused)")
+        #expect(try await deploy("fire", "web").errors.contains("expected a token"))
+        let unknown = try await deploy("fire", "e621e1f8-c36c-495a-93fc-0c247a3e6e5f")
+        #expect(unknown.errors.contains("no project has the token"), "\(unknown)")
+    }
+
     @Test("all of several changes are made, or none")
     func together() async throws {
         let deploy = try await start(in: TestDirectory())

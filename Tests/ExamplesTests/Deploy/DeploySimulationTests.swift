@@ -37,6 +37,13 @@ enum DeploySimulation {
         }
     }
 
+    /// Sets the traffic of programs that know a token.
+    static func addTriggers<Root: Reactor>(to simulation: Simulation<Root>) {
+        simulation.traffic(toChildrenOf: "/triggers", of: Trigger.self, percent: 5) { _, _, _ in
+            .fire
+        }
+    }
+
     /// Sets batches that pause projects and set the limit, all or nothing.
     static func addFreezes<Root: Reactor>(to simulation: Simulation<Root>) {
         simulation.traffic(ofBatches: "freeze", percent: 3) { random, client, batch in
@@ -76,17 +83,9 @@ enum DeploySimulation {
     /// Draws an action for the root.
     static func rootAction(_ random: inout SeededRandom) -> Coordinator.Action {
         let name = "p\(Int.random(in: 0...3, using: &random))"
-        if random.chance(70) { return .add(project: name) }
+        if random.chance(60) { return .add(project: name) }
+        if random.chance(25) { return .openTrigger(project: name) }
         return random.chance(50) ? .remove(project: "p3") : .release([name, "p0"])
-    }
-
-    /// Hooks whose every third deployment fails.
-    static func hooks() -> Hooks {
-        Hooks(
-            deploy: { deployment in
-                if deployment.run.number % 3 == 0 { throw Rejection("broken", "a broken script") }
-                return "deployed"
-            }, announce: { _ in })
     }
 }
 
@@ -94,17 +93,17 @@ enum DeploySimulation {
 struct DeploySimulationTests {
     /// Runs one storm; returns what happened in it.
     private func storm(seed: UInt64) -> DeployTally {
-        let simulation = Simulation(seed: seed, clients: 4) {
-            Coordinator(hooks: DeploySimulation.hooks())
-        }
+        let outside = FlakyOutside()
+        let simulation = Simulation(seed: seed, clients: 4) { Coordinator(hooks: outside.hooks) }
         DeploySimulation.addTraffic(to: simulation)
         DeploySimulation.addFreezes(to: simulation)
+        DeploySimulation.addTriggers(to: simulation)
         DeploySimulation.addSettings(to: simulation)
         DeploySimulation.addDisturbances(to: simulation)
         simulation.demand(sentAtLeast: 20, appliedAtLeast: 5, to: "/workers")
         simulation.demand(sentAtLeast: 10, appliedAtLeast: 10, to: "/projects")
         simulation.demand(sentAtLeast: 5, appliedAtLeast: 3, to: "/projects/*/runs")
-        DeployInvariants.add(to: simulation)
+        DeployInvariants.add(to: simulation, outside: outside)
         let tally = DeployTally(of: simulation)
         var orphans: [RunID] = []
         simulation.invariant(ofTree: "the orphans are known") { tree in
@@ -117,6 +116,7 @@ struct DeploySimulationTests {
         #expect(counts.applied >= 30, "seed \(seed): \(counts)")
         #expect(counts.deaths >= 1 && counts.recoveries >= 1, "seed \(seed): \(counts)")
         tally.restarts = counts.restarts
+        tally.announced = outside.announced
         return tally
     }
 
@@ -135,33 +135,43 @@ struct DeploySimulationTests {
         #expect(sum(\.redone.count) >= 2, "redone changes, \(text)")
         #expect(sum(\.paused.count) >= 2, "pauses, \(text)")
         #expect(sum(\.freezes) >= 2, "batches, \(text)")
+        #expect(sum(\.triggered.count) >= 2, "builds by triggers, \(text)")
+        #expect(sum(\.announced.count) >= 20, "announcements, \(text)")
     }
 
-    @Test("a night passes: the storm lasts longer than a minute, and the nightly runs are queued")
+    @Test(
+        """
+        a night passes: the storm lasts longer than a minute, the nightly runs are queued, and \
+        announcements that failed are repeated
+        """)
     func nights() {
-        var nightly = 0
+        var (nightly, repeated) = (0, 0)
         for seed in 0..<4 as Range<UInt64> {
+            let outside = FlakyOutside()
             let simulation = Simulation(seed: seed, clients: 3) {
-                Coordinator(hooks: DeploySimulation.hooks())
+                Coordinator(hooks: outside.hooks)
             }
             DeploySimulation.addTraffic(to: simulation)
             DeploySimulation.addSettings(to: simulation, scale: 50)
             DeploySimulation.addDisturbances(to: simulation)
             simulation.restartsMax = 0
             simulation.pauseMax = .milliseconds(800)
-            DeployInvariants.add(to: simulation)
+            DeployInvariants.add(to: simulation, outside: outside)
             let tally = DeployTally(of: simulation)
             simulation.run(steps: 200) { random in DeploySimulation.rootAction(&random) }
             nightly += tally.nightly.count
+            repeated += outside.repeated.count
         }
         #expect(nightly >= 3)
+        #expect(repeated >= 3, "announcements after an attempt that failed")
     }
 
     /// Runs a storm in which today's coordinator replaces the one before; returns the number of the
     /// projects' runs before the upgrade, as today's coordinator first shows it.
     private func upgraded(seed: UInt64) -> Int {
         let simulation = Simulation(seed: seed, clients: 4) { Former.Coordinator() }
-        simulation.upgrade { Coordinator(hooks: DeploySimulation.hooks()) }
+        let outside = FlakyOutside()
+        simulation.upgrade { Coordinator(hooks: outside.hooks) }
         DeploySimulation.addTraffic(to: simulation)
         DeploySimulation.addSettings(to: simulation)
         DeploySimulation.addDisturbances(to: simulation)

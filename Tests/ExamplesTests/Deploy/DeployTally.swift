@@ -7,6 +7,8 @@ import ReactorTesting
 final class DeployTally: CustomStringConvertible {
     /// Restarts without the history.
     var restarts = 0
+    /// Runs whose end was announced.
+    var announced: Set<RunID> = []
     /// Revisions of the runs that workers got as the answer to their request.
     private(set) var answers: Set<Revision> = []
     /// Runs whose worker's time was over.
@@ -15,6 +17,8 @@ final class DeployTally: CustomStringConvertible {
     private(set) var retried: Set<RunID> = []
     /// Runs that the plan of a night has queued.
     private(set) var nightly: Set<RunID> = []
+    /// Runs that a trigger has queued.
+    private(set) var triggered: Set<RunID> = []
     /// Revisions of changes that were taken back.
     private(set) var undone: Set<Revision> = []
     /// Revisions of undos that were taken back.
@@ -42,21 +46,24 @@ final class DeployTally: CustomStringConvertible {
     var description: String {
         "\(restarts) restarts, \(answers.count) answers, \(expired.count) expired, "
             + "\(retried.count) retried, \(nightly.count) nightly, \(undone.count) undone, "
-            + "\(redone.count) redone, \(paused.count) paused, \(freezes) freezes"
+            + "\(redone.count) redone, \(paused.count) paused, \(freezes) freezes, "
+            + "\(announced.count) announced, \(triggered.count) triggered"
     }
 
     private func count(_ tree: SimulatedTree) {
         for run in tree.children(of: Run.self, at: "/projects/*/runs") {
-            let id = RunID(run.path)
+            guard let id = run.id else { continue }
             if run.state.log.contains("its time was over") { expired.insert(id) }
             if run.state.attempt > 1 { retried.insert(id) }
         }
         var paused: Set<String> = []
         for project in tree.children(of: Project.self, at: "/projects") {
-            let name = project.key.text
+            guard let name = project.key(as: String.self) else { continue }
             if project.state.settings.value.isPaused { paused.insert(name) }
-            for (number, line) in project.state.lines where line.because == "nightly" {
-                nightly.insert(RunID(project: name, number: number))
+            for (number, line) in project.state.lines {
+                let run = RunID(project: name, number: number)
+                if line.because == "nightly" { nightly.insert(run) }
+                if line.because == "trigger" { triggered.insert(run) }
             }
         }
         let limits = tree.state(of: Settings.self, at: "/settings") ?? Settings.State()

@@ -1,4 +1,6 @@
+public import Foundation
 public import ReactorCore
+import ReactorFoundation
 
 extension Coordinator {
     /// Gives the longest waiting runs to the longest waiting workers, as far as the limit has room.
@@ -37,6 +39,30 @@ extension Coordinator {
             context.dispatch(.assign)
             return [.ended(run: run, phase: phase)]
         }
+    }
+}
+
+// MARK: - Projects and their triggers
+extension Coordinator {
+    /// Removes a project with its triggers.
+    func removing(_ project: String, _ context: ReactorContext<Self>) -> Mutations<Mutation> {
+        let triggers = context.keys(of: $triggers).filter {
+            context.state(of: $triggers, $0)?.project == project
+        }
+        return triggers.reduce(Mutations.none.removing($projects, project)) {
+            $0.removing($triggers, $1)
+        }
+    }
+
+    /// Creates a trigger under a random key, and replies with that.
+    func openingTrigger(
+        of project: String, _ context: ReactorContext<Self>
+    ) -> Mutations<Mutation> {
+        var random = context.random
+        let token = UUID(using: &random)
+        context.reply(Reply(trigger: token.uuidString.lowercased()))
+        return Mutations.none.creating($triggers, token)
+            .also($triggers, token, .opened(project: project))
     }
 }
 
@@ -167,6 +193,11 @@ extension Coordinator {
     /// The path of the project with this name in a daemon.
     public static func path(of project: String) -> ReactorPath<Project> {
         ReactorPath(Coordinator.self).child(\.$projects, project)
+    }
+
+    /// The path of the trigger with this token in a daemon.
+    public static func path(ofTrigger token: UUID) -> ReactorPath<Trigger> {
+        ReactorPath(Coordinator.self).child(\.$triggers, token)
     }
 }
 

@@ -1,4 +1,6 @@
+import Foundation
 public import ReactorCore
+import ReactorFoundation
 
 /// A build and deploy coordinator for one host: projects with their runs, the workers that perform
 /// the runs, and a limit for all of them together.
@@ -10,6 +12,7 @@ public import ReactorCore
 ///     /projects/web/runs/7     a run
 ///     /projects/web/targets/production   what is deployed there
 ///     /projects/web/stats      its runs in numbers
+///     /triggers/e621e1f8-c36c-495a-93fc-0c247a3e6e5f   a token that builds a project
 ///     /stats                   all projects and runs in numbers
 ///
 /// A run waits in the queue until the limit has room and a worker asks for work; `assign` decides
@@ -25,6 +28,8 @@ public struct Coordinator {
     @Child public var workers = Workers()
     /// The projects by their names: `/projects/web`.
     @Children public var projects: (String) -> Project
+    /// The tokens that build projects.
+    @Children var triggers = { (_: UUID) in Trigger() }
     /// The projects and the runs in numbers: `/stats`.
     @Derived public var stats = Derivation(
         DeployStats.self, over: \Coordinator.$projects, parts: \Project.$stats)
@@ -44,6 +49,8 @@ public struct Coordinator {
         case remove(project: String)
         /// Builds several projects, or none: if one of them refuses, nothing happens.
         case release([String])
+        /// Creates a token that builds a project; the reply has it.
+        case openTrigger(project: String)
         /// Announces ended runs again, after the announcements have stopped.
         case announce
         /// Starts waiting runs, as far as there are room and workers.
@@ -78,6 +85,12 @@ public struct Coordinator {
         case resumed
     }
 
+    /// The reply to `openTrigger`.
+    public struct Reply: Equatable, Sendable {
+        /// The token: the trigger's key.
+        public var trigger: String
+    }
+
     /// The coordinator's state, for all mirrors; the states of projects and runs are not in it.
     @ReactorState
     public struct State: Equatable, Sendable {
@@ -110,11 +123,14 @@ public struct Coordinator {
             guard !state.running.contains(where: { $0.project == name }) else {
                 throw Rejection("busy", "a run of \(name) is running: cancel it first")
             }
-            return Mutations.none.removing($projects, name)
+            return removing(name, context)
         case .release(let names):
             return names.reduce(.none) { mutations, name in
                 mutations.sending(.build(because: "release"), to: $projects[name])
             }
+        case .openTrigger(let name):
+            guard context.state(of: $projects, name) != nil else { throw .noProject(name) }
+            return openingTrigger(of: name, context)
         case .announce:
             guard state.silence != nil else {
                 throw Rejection("not_silent", "the announcements have not stopped")

@@ -169,7 +169,9 @@ public struct Project {
         guard phase == .succeeded else { return [turned] }
         if let next = state.settings.value.next {
             let run = RunID(project: name(context), number: key)
-            context.dispatch(.build(because: "after \(run)"), to: Coordinator.path(of: next))
+            context.dispatch(.build(because: "after \(run)"), toNearest: Coordinator.self) {
+                $0.$projects[next]
+            }
         }
         // A mutation by itself: histories of earlier builds have `turned`, and no date.
         let mutations: Mutations<Mutation> = [turned, .succeeded(at: context.now)]
@@ -197,8 +199,7 @@ public struct Project {
         guard refusal.actionName != "note" else { return .none }
         let subject = refusal.actionName == "build" ? "next project" : "\(refusal.path)"
         context.dispatch(
-            .note("\(subject): \(refusal.rejection.message)"),
-            to: ReactorPath(Coordinator.self))
+            .note("\(subject): \(refusal.rejection.message)"), toNearest: Coordinator.self)
         return .none
     }
 

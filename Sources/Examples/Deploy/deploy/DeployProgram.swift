@@ -11,6 +11,7 @@ struct DeployProgram: AsyncParsableCommand {
             AddCommand.self, RemoveCommand.self, SetCommand.self, UndoCommand.self,
             LimitCommand.self, BuildCommand.self, ReleaseCommand.self, FreezeCommand.self,
             CancelCommand.self, ShowCommand.self, RunsCommand.self, FollowCommand.self,
-            TargetsCommand.self, AnnounceCommand.self, DashboardCommand.self, WorkCommand.self,
+            TargetsCommand.self, AnnounceCommand.self, TriggerCommand.self, FireCommand.self,
+            DashboardCommand.self, WorkCommand.self,
         ])
 }

@@ -1,4 +1,5 @@
 import ReactorClient
+import ReactorCore
 import ReactorWire
 
 /// Parses an action from JSON and checks it before it is sent.

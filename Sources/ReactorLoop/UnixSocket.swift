@@ -53,16 +53,27 @@ enum UnixSocket {
 
     /// Gives the file of a socket a group and a mode. Without a group, a file with another one gets
     /// that of the process.
+    ///
+    /// Calls only what changes something: a sandbox may refuse `chown`.
     static func setPermissions(
         _ permissions: SocketPermissions, of address: UnixAddress
     ) throws(LoopError) {
-        // Closed in between: with the mode, the former group would get access for a moment.
-        guard unsafe chmod(address.path, 0o600) == 0 else {
-            throw .call(.system("chmod", address.path))
+        var file = stat()
+        guard unsafe lstat(address.path, &file) == 0 else {
+            throw .call(.system("lstat", address.path))
         }
-        guard unsafe lchown(address.path, uid_t.max, permissions.gid ?? getegid()) == 0 else {
-            throw .call(.system("lchown", address.path))
+        let gid = permissions.gid ?? getegid()
+        if file.st_gid != gid {
+            // Closed in between: with the mode, the former group would get access for a moment.
+            guard unsafe chmod(address.path, 0o600) == 0 else {
+                throw .call(.system("chmod", address.path))
+            }
+            guard unsafe lchown(address.path, uid_t.max, gid) == 0 else {
+                throw .call(.system("lchown", address.path))
+            }
+            file.st_mode = 0o600
         }
+        guard file.st_mode & 0o7777 != permissions.mode else { return }
         guard unsafe chmod(address.path, permissions.mode) == 0 else {
             throw .call(.system("chmod", address.path))
         }

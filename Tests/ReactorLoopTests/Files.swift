@@ -8,6 +8,23 @@ enum Files {
         return unsafe lstat(path, &status) == 0 ? status.st_mode : 0
     }
 
+    /// When the file's permissions or content last changed, in nanoseconds.
+    static func changeTime(of path: String) -> Int {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? nanoseconds(status.st_ctim) : 0
+    }
+
+    /// The clock from which files get their times, in nanoseconds.
+    static var clockTime: Int {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME_COARSE, &now)
+        return nanoseconds(now)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int {
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
     static func setMode(_ mode: mode_t, of path: String) {
         check(unsafe chmod(path, mode))
     }

@@ -17,6 +17,25 @@ import Testing
         }
     }
 
+    @Test("a socket's file that has its group and its mode already is left alone")
+    func keepsPermissions() throws {
+        let directory = TemporaryDirectory()
+        let address = try directory.address()
+        let permissions = SocketPermissions(mode: 0o660)
+        let descriptor = try UnixSocket.listen(
+            at: address, backlog: 1, permissions: permissions)
+        defer { close(descriptor) }
+        #expect(Files.mode(of: address.path) == S_IFSOCK | 0o660)
+        // Every chmod and chown sets this time to that of the clock, which advances by ticks.
+        let changed = Files.changeTime(of: address.path)
+        while Files.clockTime == changed {}
+        try UnixSocket.setPermissions(permissions, of: address)
+        #expect(Files.changeTime(of: address.path) == changed)
+        try UnixSocket.setPermissions(SocketPermissions(), of: address)
+        #expect(Files.mode(of: address.path) == S_IFSOCK | 0o600)
+        #expect(Files.changeTime(of: address.path) != changed)
+    }
+
     @Test("every socket is non-blocking and closed on exec")
     func flags() throws {
         let directory = TemporaryDirectory()

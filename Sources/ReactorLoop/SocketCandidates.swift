@@ -17,13 +17,14 @@ package enum SocketCandidates {
         "/run/\(daemon.text)/\(daemon.text).sock"
     }
 
-    /// Whether a path is that of a system service's socket: `/run/NAME/NAME.sock`.
+    /// Whether a path is that of a system service's socket: `/run/NAME/NAME.sock`, or
+    /// `/run/NAME/admin.sock`, that for administrators.
     package static func isSystemPath(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[3].hasSuffix(".sock"),
             let name = try? DaemonName(String(parts[2]))
         else { return false }
-        return path == systemPath(of: name)
+        return path == systemPath(of: name) || path == "/run/\(name.text)/admin.sock"
     }
 
     /// All candidates for this environment and user, usable or not, best first; with the variable

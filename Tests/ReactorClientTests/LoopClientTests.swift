@@ -81,6 +81,7 @@ struct LoopClientTests {
         let system = SocketTrust(trustsSystemDirectory: true)
         #expect(trust("/run/reactord/reactord.sock") == system)
         #expect(trust("/run/tracker-daemon/tracker-daemon.sock") == system)
+        #expect(trust("/run/tracker-daemon/admin.sock") == system)
         for other in ["/run/reactord/other.sock", "/run/other/reactord.sock", "reactord.sock"] {
             #expect(trust(other) == SocketTrust())
         }

@@ -37,14 +37,15 @@ struct SocketCandidatesTests {
         #expect(named.map(\.path) == ["/srv/own.sock"])
     }
 
-    @Test("only /run/NAME/NAME.sock is the socket of a system service")
+    @Test("only /run/NAME/NAME.sock and /run/NAME/admin.sock are sockets of a system service")
     func systemPath() {
-        for path in ["/run/reactord/reactord.sock", "/run/a/a.sock"] {
+        for path in ["/run/reactord/reactord.sock", "/run/a/a.sock", "/run/a/admin.sock"] {
             #expect(SocketCandidates.isSystemPath(path), "\(path)")
         }
         for path in [
             "", "/run/a/b.sock", "/run/a/a", "/run/../...sock", "/run//.sock", "/tmp/a/a.sock",
-            "/run/user/1000/a.sock", "run/a/a.sock", "/run/a/a.sock/",
+            "/run/user/1000/a.sock", "run/a/a.sock", "/run/a/a.sock/", "/run/admin.sock",
+            "/tmp/a/admin.sock",
         ] {
             #expect(!SocketCandidates.isSystemPath(path), "\(path)")
         }

@@ -44,6 +44,7 @@ def main():
     users = commands.add_parser("users", parents=[common], help="one user is hostile")
     users.add_argument("--seconds", type=int, default=60, help="beside all tricks together")
     users.add_argument("--quota", help="a quota of the hostile user, such as 'journal: 8MiB/s'")
+    users.add_argument("--only", help="names of tricks, or all, between commas")
     users.add_argument("--prints", action="store_true", help="judge no duration")
     memory = commands.add_parser("memory", parents=[common], help="a client fills a control group")
     memory.add_argument("--rounds", type=int, default=3, help="how often it is filled")
@@ -85,7 +86,8 @@ def main():
 
             counts = module.run(
                 daemon, home, arguments.seconds, arguments.seed, arguments.quota,
-                judges=not arguments.prints)
+                judges=not arguments.prints,
+                only=arguments.only.split(",") if arguments.only else None)
         elif arguments.command == "memory":
             import memory as module
 

@@ -167,18 +167,50 @@ def measure(path, seconds, pipe):
     pipe.send(durations)
 
 
+# The daemon's own durations, by the names of its metrics.
+MEASURED = {
+    "turn": "turn_seconds", "lag": "loop_lag_seconds", "commit": "journal_commit_seconds"}
+
+
+class Metrics:
+    """What the daemon has measured so far: durations by their upper bounds."""
+
+    def __init__(self, daemon):
+        operator = Client(daemon.socket, "operator")
+        text = operator.ask({"metrics": {}})
+        operator.connection.close()
+        self.counts = {name: {} for name in MEASURED}
+        for line in text.splitlines():
+            for name, metric in MEASURED.items():
+                start = f'reactord_{metric}_bucket{{le="'
+                if line.startswith(start):
+                    bound, count = line[len(start):].split('"} ')
+                    self.counts[name][float(bound)] = int(count)
+
+    def since(self, former):
+        """For each duration, the bound below which 99 of 100 were, in milliseconds."""
+        texts = []
+        for name, counts in self.counts.items():
+            counts = {bound: count - former.counts[name][bound] for bound, count in counts.items()}
+            total = max(counts.values())
+            p99 = min((bound for bound, count in counts.items() if count >= 0.99 * total), default=0)
+            texts.append(f"{name} {1000 * p99:g}")
+        return ", ".join(texts)
+
+
 class Row:
     """The durations of one phase, in milliseconds."""
 
-    def __init__(self, name, durations, done):
+    def __init__(self, name, durations, done, measured):
         durations = sorted(1000 * duration for duration in durations)
-        self.name, self.count, self.done = name, len(durations), done
+        self.name, self.count, self.done, self.measured = name, len(durations), done, measured
         self.p50, self.p99 = durations[len(durations) // 2], durations[len(durations) * 99 // 100]
         self.most = durations[-1]
 
     def __str__(self):
         return (f"  {self.name:10} {self.count:7} actions  p50 {self.p50:8.2f} ms"
-                f"  p99 {self.p99:8.2f} ms  max {self.most:8.2f} ms  hostile: {self.done}")
+                f"  p99 {self.p99:8.2f} ms  max {self.most:8.2f} ms  hostile: {self.done};"
+                f" the daemon's p99 in ms: {self.measured}")
 
 
 def phase(name, daemon, tricks, seconds):
@@ -200,6 +232,7 @@ def phase(name, daemon, tricks, seconds):
                 idle = [name for name, count in counts.items() if not count.value]
                 raise Failed(f"nothing was done within {BEGIN_SECONDS} s by {', '.join(idle)}")
             time.sleep(0.05)
+        former = Metrics(daemon)
         ours, theirs = forks.Pipe()
         other = forks.Process(target=measure, args=(daemon.socket, seconds, theirs))
         other.start()
@@ -209,6 +242,7 @@ def phase(name, daemon, tricks, seconds):
         except EOFError:
             raise Failed(f"the other user's client ended: {daemon.tail()}") from None
         other.join()
+        measured = Metrics(daemon).since(former)
         for attacker in attackers:
             if not attacker.is_alive():
                 raise Failed(f"{name}: a hostile client ended by itself")
@@ -219,7 +253,7 @@ def phase(name, daemon, tricks, seconds):
     if isinstance(durations, str) or not daemon.is_running():
         raise Failed(f"{name}: {durations if isinstance(durations, str) else daemon.tail()}")
     done = " ".join(f"{name} {count.value}" for name, count in counts.items())
-    row = Row(name, durations, done or "-")
+    row = Row(name, durations, done or "-", measured)
     print(row, flush=True)
     return row
 
@@ -231,8 +265,11 @@ access:
 """
 
 
-def run(binary, home, seconds, seed, quota=None, judges=True):
-    """Measures the other user alone, beside each trick, and for `seconds` beside all of them."""
+def run(binary, home, seconds, seed, quota=None, judges=True, only=None):
+    """Measures the other user alone, beside each trick, and for `seconds` beside all of them.
+
+    With `only`, beside the tricks of these names.
+    """
     if os.geteuid() != 0:
         raise Skipped("only root starts processes of other users")
     random.seed(seed)
@@ -254,8 +291,12 @@ def run(binary, home, seconds, seed, quota=None, judges=True):
                 raise Failed(f"the ballast was not applied: {outcome}")
         filler.connection.close()
         alone = phase("alone", daemon, [], min(seconds, ALONE_SECONDS))
-        rows = [phase(trick.__name__, daemon, [trick], max(1, seconds // 5)) for trick in TRICKS]
-        rows.append(phase("all", daemon, TRICKS, seconds))
+        names = only or [trick.__name__ for trick in TRICKS] + ["all"]
+        rows = [
+            phase(trick.__name__, daemon, [trick], max(1, seconds // 5))
+            for trick in TRICKS if trick.__name__ in names]
+        if "all" in names:
+            rows.append(phase("all", daemon, TRICKS, seconds))
         most = max(10, 3 * alone.p50)
         late = [row.name for row in rows if row.p99 > most]
         if judges and late:

@@ -43,7 +43,8 @@ struct JournalShrinkerTests {
         func shrinker(_ tuning: JournalTuning) throws -> JournalShrinker {
             JournalShrinker(
                 database: try JournalFile.writer(in: directory, durability: .strict),
-                directory: directory, gate: JournalGate(), tuning: tuning)
+                directory: directory, gate: JournalGate(), tuning: tuning,
+                synchronizesLog: true)
         }
         let shrinker = try shrinker(rig.tuning)
         while try shrinker.step() {}

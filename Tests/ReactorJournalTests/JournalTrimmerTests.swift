@@ -144,7 +144,8 @@ struct JournalTrimmerTests {
         rig.tuning.trimmedRowsMax = 3
         let trimmer = JournalTrimmer(
             database: try JournalFile.writer(in: rig.directory(), durability: .strict),
-            directory: try rig.directory(), gate: JournalGate(), tuning: rig.tuning)
+            directory: try rig.directory(), gate: JournalGate(), tuning: rig.tuning,
+            synchronizesLog: true)
         var count = 0
         let trim = try trimmer.trim(behind: 20, keeping: .nothing) { _ in
             count += 1

@@ -4,7 +4,8 @@
 /// commit torn by a power cut, and wrong for a flipped bit in the middle: the later frames were
 /// acknowledged, and would be lost silently. The two cases can be told apart if every commit was
 /// durable before the next one began: a complete commit after a bad frame, followed by another
-/// frame, was once durable.
+/// frame, was once durable. A transaction of upkeep is not durable before the commit after it
+/// begins, but everything before that transaction is: so the same holds.
 ///
 /// *Shape*: a header of 32 bytes: magic (its lowest bit set: words of the checksum are big-endian),
 /// version, page size, checkpoint, two salts, two checksums. Then frames: page number, pages of the

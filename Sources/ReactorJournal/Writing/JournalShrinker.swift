@@ -8,6 +8,8 @@ struct JournalShrinker {
     let directory: DataDirectory
     let gate: JournalGate
     let tuning: JournalTuning
+    /// Whether the log is made durable before each transaction.
+    let synchronizesLog: Bool
 
     /// Whether the file has many more empty pages than it should keep.
     func isDue(isScarce: Bool = false) throws(JournalError) -> Bool {
@@ -20,6 +22,7 @@ struct JournalShrinker {
         let pages = try pages()
         let count = min(tuning.shrunkPagesMax, pages.free - kept(pages, isScarce))
         guard count > 0 else { return false }
+        if synchronizesLog { try directory.synchronize(JournalFile.logName) }
         try gate.upkeep { () throws(JournalError) in
             try directory.health.check()
             try database.commit("shrinking", pageCount: 4 * count + 16) { db in

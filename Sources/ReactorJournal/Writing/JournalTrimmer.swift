@@ -7,6 +7,8 @@ struct JournalTrimmer {
     let directory: DataDirectory
     let gate: JournalGate
     let tuning: JournalTuning
+    /// Whether the log is made durable before each transaction.
+    let synchronizesLog: Bool
     /// The result of the last retention scan, continued by the next.
     var scan = RetentionScan()
 
@@ -28,6 +30,7 @@ struct JournalTrimmer {
         var isRunning = true
         while isRunning, anchor.number < end {
             let next = try verify(behind: anchor, upTo: end)
+            if synchronizesLog { try directory.synchronize(JournalFile.logName) }
             // A few rows at a time, since commits wait for each transaction.
             let (byteCount, deleted) = try gate.upkeep { () throws(JournalError) -> (Int, Int) in
                 try directory.health.check()

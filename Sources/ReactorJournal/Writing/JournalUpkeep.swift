@@ -32,6 +32,12 @@ final class JournalUpkeep: Sendable {
     private let notifier: JournalNotifier
     private let uncheckpointed = Guarded(0)
     private let shrinker: JournalShrinker
+    // A transaction inside the gate that waited for the disk would delay each commit as long as
+    // another commit does.
+    /// Whether the log is made durable before each transaction of upkeep, outside the gate. So at
+    /// most one transaction is in the log, behind commits that are durable, that is not: a check of
+    /// the log relies on that, see ``WriteAheadLog``.
+    private let synchronizesLog: Bool
 
     init(
         _ directory: DataDirectory, durability: JournalDurability, tuning: JournalTuning,
@@ -43,10 +49,13 @@ final class JournalUpkeep: Sendable {
         pace = TrimPace(byteCountMax: tuning.trimAheadByteCount)
         mailbox = Mailbox { [bell] in bell.ring() }
         // It waits for other connections inside the gate, so SQLite itself must not wait for them.
+        // And it does not wait for the disk there: see `synchronizesLog`.
         database = try JournalFile.writer(
-            in: directory, durability: durability, busyMilliseconds: 0)
+            in: directory, durability: .relaxed, busyMilliseconds: 0)
+        synchronizesLog = durability == .strict
         shrinker = JournalShrinker(
-            database: database, directory: directory, gate: gate, tuning: tuning)
+            database: database, directory: directory, gate: gate, tuning: tuning,
+            synchronizesLog: synchronizesLog)
         try database.run("opening") { $0.setLogStays(true) }
     }
 
@@ -97,7 +106,8 @@ final class JournalUpkeep: Sendable {
     func run() {
         var state = State(
             trimmer: JournalTrimmer(
-                database: database, directory: directory, gate: gate, tuning: tuning),
+                database: database, directory: directory, gate: gate, tuning: tuning,
+                synchronizesLog: synchronizesLog),
             restartByteCount: tuning.restartByteCount)
         while state.isRunning {
             if state.goal == nil, !state.mayShrink { bell.wait() }

@@ -104,7 +104,8 @@ package final class Server {
             random: random)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake, UserQuotas(connections, orders, ownerUID: ownerUID), time)
+            handshake, UserQuotas(connections, orders, ownerUID: ownerUID), time,
+            UserBacklog(limits, chronicle, ownerUID: ownerUID))
         sealer = TurnSealer(
             tree, orders, chronicle, delivery, openNodes, sharing, subscriptions, answers,
             intake.quotas, states, hasJournal: hasJournal)
@@ -444,7 +445,7 @@ extension Server {
         chronicle.recordTurn()
         sealer.endTurn()
         // `release()` reads again: answers to that input belong to the next turn.
-        chronicle.advanceSnapshot(delivery.lastKeptTurn)
+        if chronicle.advanceSnapshot(delivery.lastKeptTurn) { intake.backlog.beginSnapshot() }
         release()
         if chronicle.beginEpochIfContradicted({ handshake.random() }) {
             subscriptions.forgetDeltas()
@@ -463,13 +464,14 @@ extension Server {
         delivery.release { tree.start($0) }
         answers.releaseEnded()
         intake.readOn()
+        intake.readOnReleased()
         endCongestion()
     }
 
-    /// Stops reading from clients that send actions until this is called with false: the journal
+    /// Stops reading from clients that send actions until this is called with `none`: the journal
     /// grows faster than snapshots and trims can shorten it. Received actions still run.
-    package func holdBack(_ isHeldBack: Bool) {
-        if delivery.holdBack(isHeldBack) { endCongestion() }
+    package func holdBack(_ writers: HeldWriters) {
+        if intake.holdBack(writers) { endCongestion() }
     }
 
     /// Reads from all clients again once the journal has caught up.

@@ -57,7 +57,7 @@ struct CongestionTests {
         let (harness, client) = try start { _ in }
         harness.appendsAtOnce = true
         harness.append()
-        harness.server.holdBack(true)
+        harness.server.holdBack(.all)
         client.add(1)
         harness.turn()
         #expect(client.socket.isPaused)
@@ -65,7 +65,7 @@ struct CongestionTests {
         #expect(try harness.tally("/visits").count == 1)
         harness.settle()
         #expect(client.socket.isPaused)
-        harness.server.holdBack(false)
+        harness.server.holdBack(.none)
         harness.carryOut()
         #expect(!client.socket.isPaused)
     }

@@ -163,6 +163,11 @@ enum LimitTable {
             summary: "bytes that wait for the journal; above this, no client's input is read",
             slot: .bytes(\.unreleasedBytesMax, 64 << 10...16 << 30)),
         Entry(
+            name: "unreleasedBytesPerUIDMax",
+            summary:
+                "those of one user, while others are connected; above this, its input is not read",
+            slot: .bytes(\.unreleasedBytesPerUIDMax, 4 << 10...16 << 30)),
+        Entry(
             name: "framesPerTurnMax",
             summary: "frames of one client, except actions, handled before those of other clients",
             slot: .count(\.framesPerTurnMax, 1...1_000_000)),

@@ -144,7 +144,8 @@ final class HistoryKeeper {
     /// Advances the snapshot in progress, or requests one if it is due.
     ///
     /// Holds clients back while a snapshot or the removal of older ones is slower than the
-    /// journal's growth: with one in progress and twice `snapshotBytes` written since the last.
+    /// journal's growth: with one in progress, and twice `snapshotBytes` written since the last,
+    /// those of the users that write most; with three times as many, all.
     func advance(at now: UInt64) {
         defer { keepPace() }
         if bounds.ceiling.isDue { measureDisk() }
@@ -183,9 +184,13 @@ final class HistoryKeeper {
     }
 
     private func keepPace() {
-        let isFast =
-            fresh.byteCount >= 2 * config.snapshotBytes || bounds.ceiling.level != .normal
-        server.holdBack(isBusy && isFast)
+        guard isBusy else { return server.holdBack(.none) }
+        let isScarce = bounds.ceiling.level != .normal
+        if isScarce || fresh.byteCount >= 3 * config.snapshotBytes {
+            server.holdBack(.all)
+        } else {
+            server.holdBack(fresh.byteCount >= 2 * config.snapshotBytes ? .heaviest : .none)
+        }
     }
 
     /// Whether a snapshot, or the removal of older ones, is in progress; while space is scarce, also

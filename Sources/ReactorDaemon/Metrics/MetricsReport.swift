@@ -135,6 +135,10 @@ struct MetricsReport: Sendable {
             "Times that input waited for the next turn, as its user had used turnTimePerUID.",
             counters.turnTimePauses)
         text.counter(
+            "reactord_backlog_pauses_total",
+            "Times that input waited for the journal, as its user had unreleasedBytesPerUIDMax.",
+            counters.backlogPauses)
+        text.counter(
             "reactord_accept_parked_total", "Pauses of accepting for lack of descriptors.",
             UInt64(max(0, parkCount)))
         text.counters(

@@ -66,6 +66,9 @@ final class Delivery {
     /// The last turn whose batch the journal was given.
     var lastKeptTurn: UInt64 { ledger.value.lastKeptTurn }
 
+    /// The last turn whose output may leave.
+    var releasedTurn: UInt64 { ledger.value.releasedTurn }
+
     /// Whether a connection has output in the current turn.
     var hasListed: Bool { !ledger.value.listed.isEmpty }
 

@@ -78,6 +78,9 @@ final class Chronicle {
     /// Whether the turn has a transaction.
     var hasChanges: Bool { tree.turn.sequence != turnStart }
 
+    /// Bytes of the turn's deltas and facts so far.
+    var turnByteCount: Int { tree.turn.deltaByteCount + facts.value.count }
+
     /// Records that a connection has this number.
     func record(connection id: ConnectionID) {
         highestConnection = max(highestConnection, id.rawValue)
@@ -320,7 +323,7 @@ extension Chronicle {
         guard !isReadOnly else { return }
         if hasChanges {
             probes.value.collect(
-                behind: tree.turn.deltaByteCount + facts.value.count, at: orders.now)
+                behind: turnByteCount, at: orders.now)
         } else if !probes.value.isRowDue {
             return
         }
@@ -448,16 +451,18 @@ extension Chronicle {
     }
 
     /// Records that a turn has ended and no action of the next one has run; `lastKeptTurn` is the
-    /// last turn with a batch.
-    func advanceSnapshot(_ lastKeptTurn: UInt64) {
+    /// last turn with a batch. Returns whether a snapshot begins.
+    @discardableResult
+    func advanceSnapshot(_ lastKeptTurn: UInt64) -> Bool {
         if let snapshot {
             snapshot.seal(lastKeptTurn)
             if snapshot.isEnded { self.snapshot = nil }
         }
-        guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return }
+        guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return false }
         isSnapshotWanted = false
         snapshot = makeSnapshot(isLive: true)
         orders.append(.beginSnapshot)
+        return true
     }
 
     /// A snapshot for a server that runs no further action; nil if changes are in no batch.

@@ -32,12 +32,14 @@ final class Intake {
     private let rests = Cell(RestQueue())
     /// Measures the time that users take.
     let time: InputTime
+    /// Measures the bytes of users that wait for the journal.
+    let backlog: UserBacklog
 
     init(
         _ limits: ServerLimits, _ orders: ShellOrders, _ peers: PeerAdmission,
         _ delivery: Delivery, _ dispatcher: Dispatcher, _ openNodes: OpenNodes,
         _ subscriptions: Subscriptions, _ answers: AnswerService, _ handshake: Handshake,
-        _ quotas: UserQuotas, _ time: InputTime
+        _ quotas: UserQuotas, _ time: InputTime, _ backlog: UserBacklog
     ) {
         self.limits = limits
         self.orders = orders
@@ -50,6 +52,7 @@ final class Intake {
         self.handshake = handshake
         self.quotas = quotas
         self.time = time
+        self.backlog = backlog
     }
 
     /// Applies other limits from here on, also to the parts that handle the frames.
@@ -63,6 +66,7 @@ final class Intake {
         answers.setLimits(limits)
         handshake.setLimits(limits)
         time.setLimits(limits)
+        backlog.setLimits(limits)
     }
 
     /// Number of ended turns, including those without output.
@@ -85,6 +89,92 @@ final class Intake {
         time.beginTurn()
     }
 
+    /// Handles the input of connections whose users' bytes the journal has by now.
+    func readOnReleased() {
+        guard !backlog.isEmpty else { return }
+        backlog.release(upTo: delivery.releasedTurn)
+        readOnReady()
+    }
+
+    /// Reads nothing from users that write most, if clients of several users are connected, or else
+    /// from no client that sends actions; with `none`, reads from all again. Returns whether the
+    /// congestion of all may end.
+    func holdBack(_ writers: HeldWriters) -> Bool {
+        let holdsHeavy = writers == .heaviest && peers.hasSeveralUsers
+        let isOver = delivery.holdBack(writers != .none && !holdsHeavy)
+        if backlog.holdHeavy(holdsHeavy) { readOnReady() }
+        return isOver
+    }
+
+    private func readOnReady() {
+        while let connection = backlog.takeReady() { readOn(connection) }
+    }
+}
+
+// MARK: - Several users
+extension Intake {
+    /// Begins with input of a connection while clients of several users are connected. Returns
+    /// false if its user has used its share; the connection waits then.
+    private func begin(_ connection: Connection) -> Bool {
+        guard !mustWait(connection) else {
+            delivery.pauseReading(connection)
+            return false
+        }
+        guard time.begin(connection.peer, isGreeting: connection.isGreeting) else {
+            rest(connection, wasHandled: false)
+            return false
+        }
+        backlog.begin(connection.peer)
+        return true
+    }
+
+    /// Ends what ``begin(_:)`` began, if it began anything.
+    @inline(__always)
+    private func end() {
+        guard backlog.isMeasuring else { return }
+        time.end()
+        backlog.end(in: delivery.turn)
+    }
+
+    /// Processes the consecutive plain actions from `first` on, those of a measured user as long as
+    /// it may add bytes. An action that is cut there is left to the general way.
+    @inline(__always)
+    private func dispatchRun(
+        _ bytes: Span<UInt8>, from first: Int, of connection: Connection
+    ) -> Int {
+        guard backlog.isMeasuring, backlog.room < bytes.count - first else {
+            return dispatcher.dispatchRun(bytes, from: first, of: connection)
+        }
+        let end = first + backlog.room
+        return dispatcher.dispatchRun(bytes.extracting(0..<end), from: first, of: connection)
+    }
+
+    /// Whether the input in progress has used the share of its user; the connection waits then.
+    private func isSpent(by connection: Connection) -> Bool {
+        if backlog.isSpent {
+            keepWaiting(connection)
+            delivery.pauseReading(connection)
+            return true
+        }
+        guard time.isSpent else { return false }
+        rest(connection, wasHandled: true)
+        return true
+    }
+
+    /// Whether a connection waits, as its user has too many bytes before the journal. One that is
+    /// greeting does not, so that it is not taken for silent.
+    private func mustWait(_ connection: Connection) -> Bool {
+        guard peers.hasSeveralUsers, !connection.isGreeting, backlog.isFull(connection.peer) else {
+            return false
+        }
+        keepWaiting(connection)
+        return true
+    }
+
+    private func keepWaiting(_ connection: Connection) {
+        if backlog.keepWaiting(connection) { orders.stats.backlogPauses &+= 1 }
+    }
+
     /// Has a connection wait for the next turn, as its user has used its time in this one; with
     /// `wasHandled`, after those of its connections that had no input handled.
     private func rest(_ connection: Connection, wasHandled: Bool) {
@@ -103,14 +193,10 @@ extension Intake {
     func receive(_ connection: Connection, _ bytes: Span<UInt8>) {
         let now = orders.now
         guard connection.isRead else { return connection.inlet.value.hold(bytes, at: now) }
-        guard
-            !peers.hasSeveralUsers
-                || time.begin(connection.peer, isGreeting: connection.isGreeting)
-        else {
-            connection.inlet.value.hold(bytes, at: now)
-            return rest(connection, wasHandled: false)
+        guard !peers.hasSeveralUsers || begin(connection) else {
+            return connection.inlet.value.hold(bytes, at: now)
         }
-        defer { time.end() }
+        defer { end() }
         var start = 0
         while !connection.inlet.value.isEmpty, start < bytes.count, connection.isRead {
             start = connection.inlet.value.complete(from: bytes, at: start)
@@ -130,11 +216,9 @@ extension Intake {
 
     /// Handles the held-back input of a connection whose client has read enough.
     func readOn(_ connection: Connection) {
-        guard !isHeld, delivery.resumeReading(connection) else { return }
-        guard !peers.hasSeveralUsers || time.begin(connection.peer) else {
-            return rest(connection, wasHandled: false)
-        }
-        defer { time.end() }
+        guard !isHeld, !mustWait(connection), delivery.resumeReading(connection) else { return }
+        guard !peers.hasSeveralUsers || begin(connection) else { return }
+        defer { end() }
         read(connection.inlet.value.takeHeldBack(at: orders.now), of: connection)
         if connection.inlet.value.isEnded { delivery.list(connection) }
     }
@@ -159,11 +243,10 @@ extension Intake {
         var offset = first
         do throws(FrameError) {
             while connection.isRead {
-                offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
+                offset = dispatchRun(bytes, from: offset, of: connection)
                 // After a run, the client may have to read its outcomes first.
                 guard connection.isRead else { return FrameProgress(end: offset) }
-                if time.isMeasuring, offset != first, time.isSpent {
-                    rest(connection, wasHandled: true)
+                if backlog.isMeasuring, offset != first, isSpent(by: connection) {
                     return FrameProgress(end: offset)
                 }
                 guard

@@ -63,6 +63,10 @@ public struct ServerLimits: Equatable, Sendable {
     /// Maximum bytes of turns that wait for the journal; above it the server reads from no client
     /// that sends actions until the journal has caught up.
     public var unreleasedBytesMax = 64 << 20
+    /// Maximum bytes of one user's actions that wait for the journal while another user is
+    /// connected; above it the server reads from none of the user's clients until the journal has
+    /// caught up. One action may exceed it.
+    public var unreleasedBytesPerUIDMax = 512 << 10
     /// Maximum number of a connection's frames that one turn handles, apart from new actions, which
     /// ``inFlightMax`` limits; the rest waits until the other connections were read.
     public var framesPerTurnMax = 1_024
@@ -178,6 +182,7 @@ public struct ServerLimits: Equatable, Sendable {
             "inFlightMax": UInt64(inFlightMax),
             "inFlightBytesMax": UInt64(inFlightBytesMax),
             "unreleasedBytesMax": UInt64(unreleasedBytesMax),
+            "unreleasedBytesPerUIDMax": UInt64(unreleasedBytesPerUIDMax),
             "framesPerTurnMax": UInt64(framesPerTurnMax),
             "queueBytesMax": UInt64(queueBytesMax),
             "undrainedBytesMax": UInt64(undrainedBytesMax),

@@ -55,6 +55,9 @@ package struct ServerStats: Equatable, Sendable {
     /// Number of times that input of a connection waited for the next turn, as its user had used
     /// ``ServerLimits/turnTimePerUID``.
     package var turnTimePauses: UInt64 = 0
+    /// Number of times that input of a connection waited for the journal, as its user had
+    /// ``ServerLimits/unreleasedBytesPerUIDMax``.
+    package var backlogPauses: UInt64 = 0
     /// The figures that the shell counts.
     package var shell = ShellCounts()
     /// Connections that were refused, by the limit that they met.
@@ -97,6 +100,7 @@ package struct ServerStats: Equatable, Sendable {
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
             "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": shell.logLinesDropped,
             "quotaPauses": quotaPauses, "turnTimePauses": turnTimePauses,
+            "backlogPauses": backlogPauses,
         ]
         if shell.diskBytesMax > 0 {
             all["diskBytes"] = shell.diskBytes

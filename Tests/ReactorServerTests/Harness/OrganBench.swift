@@ -61,7 +61,8 @@ final class OrganBench {
         peers = PeerAdmission(limits, ownerUID: nil)
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
-            handshake, UserQuotas(connections, orders, ownerUID: nil), time)
+            handshake, UserQuotas(connections, orders, ownerUID: nil), time,
+            UserBacklog(limits, chronicle, ownerUID: nil))
         session = sessions.make(uid: 5, secret: [1], at: 0).0
         connection = Self.connection(1)
         connections.insert(connection)

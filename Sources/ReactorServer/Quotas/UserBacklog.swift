@@ -1,0 +1,183 @@
+import DequeModule
+import ReactorBytes
+
+/// Counts the bytes that the input of each user adds to the journal, where clients of several users
+/// are connected: those that the journal does not have, and those since the last snapshot began.
+///
+///     guard !backlog.isFull(peer) else { return backlog.keepWaiting(connection) }
+///     backlog.begin(peer)
+///     … if backlog.isSpent { backlog.keepWaiting(connection) }       // between two frames
+///     backlog.end(in: delivery.turn)
+///     backlog.release(upTo: delivery.releasedTurn)
+///     while let connection = backlog.takeReady() { … }
+///
+/// The outputs of a turn wait for its batch and all earlier ones. So another user's small action
+/// waits for the bytes that a user has put before it, and this is their bound. While the shell
+/// holds back the users that write most, they wait until it has a snapshot.
+///
+/// *Place*: ``Intake`` measures what it handles. An administrator at the second socket is not
+/// measured. *Shape*: shares are in the order of their turns; the waiting bytes of a user are the
+/// sum of its shares. ``invariants()`` states the invariants.
+final class UserBacklog {
+    private let chronicle: Chronicle
+    private let ownerUID: UInt32?
+    /// Waiting bytes of one user above which nothing more is read from its clients.
+    private var byteCountMax: Int
+    /// Whether the users that write most wait.
+    private var holdsHeavy = false
+    /// Bytes that wait for the journal, by turn and user.
+    private let shares = Cell(Deque<Share>())
+    private let accounts = Cell<[UInt32: Account]>([:])
+    /// The sum of ``Account/writtenByteCount``.
+    private var writtenByteCount = 0
+    /// The user whose input is being handled, the turn's bytes when that began, and those at which
+    /// the user has as many as it may.
+    private var running: (uid: UInt32, start: Int, end: Int)?
+    /// Connections that wait until their users may go on, oldest first.
+    private let held = Cell<[Connection]>([])
+
+    /// Bytes that a user's input has added to a turn.
+    private struct Share {
+        let turn: UInt64
+        let uid: UInt32
+        var byteCount: Int
+    }
+
+    /// The bytes of a user.
+    private struct Account {
+        /// Bytes that wait for the journal.
+        var waitingByteCount = 0
+        /// Bytes since the last snapshot began.
+        var writtenByteCount = 0
+    }
+
+    init(_ limits: ServerLimits, _ chronicle: Chronicle, ownerUID: UInt32?) {
+        byteCountMax = limits.unreleasedBytesPerUIDMax
+        self.chronicle = chronicle
+        self.ownerUID = ownerUID
+    }
+
+    /// Applies other limits from the next input on.
+    func setLimits(_ limits: ServerLimits) { byteCountMax = limits.unreleasedBytesPerUIDMax }
+
+    /// Bytes of a user that wait for the journal.
+    func waitingByteCount(of uid: UInt32) -> Int { accounts.value[uid]?.waitingByteCount ?? 0 }
+
+    /// Whether the user of a peer has as many bytes before the journal as it may, or is held back.
+    func isFull(_ peer: Peer) -> Bool {
+        guard !accounts.value.isEmpty, !peer.isAdministrator(ownerUID: ownerUID),
+            let account = accounts.value[peer.uid]
+        else { return false }
+        return account.waitingByteCount >= byteCountMax || holdsHeavy && isHeavy(account)
+    }
+
+    /// Whether a user has written at least half of an equal share of all bytes.
+    private func isHeavy(_ account: Account) -> Bool {
+        account.writtenByteCount > 0
+            && 2 * account.writtenByteCount >= writtenByteCount / accounts.value.count
+    }
+
+    // MARK: Input
+
+    /// Whether the input in progress is measured.
+    @inline(__always) var isMeasuring: Bool { running != nil }
+
+    /// Bytes that the input in progress may add; at least 0.
+    var room: Int { running.map { max(0, $0.end - chronicle.turnByteCount) } ?? .max }
+
+    /// Whether the input in progress has brought its user to its limit.
+    var isSpent: Bool { room == 0 }
+
+    /// Begins with input of `peer`.
+    func begin(_ peer: Peer) {
+        guard !peer.isAdministrator(ownerUID: ownerUID) else { return }
+        let start = chronicle.turnByteCount
+        running = (peer.uid, start, start + max(0, byteCountMax - waitingByteCount(of: peer.uid)))
+    }
+
+    /// Ends what ``begin(_:)`` began, which belongs to this turn; does nothing if it began nothing.
+    func end(in turn: UInt64) {
+        guard let running else { return }
+        self.running = nil
+        let byteCount = chronicle.turnByteCount - running.start
+        guard byteCount > 0 else { return }
+        accounts.value[running.uid, default: Account()].waitingByteCount += byteCount
+        accounts.value[running.uid]?.writtenByteCount += byteCount
+        writtenByteCount += byteCount
+        if let last = shares.value.last, last.turn == turn, last.uid == running.uid {
+            shares.value[shares.value.count - 1].byteCount += byteCount
+        } else {
+            shares.value.append(Share(turn: turn, uid: running.uid, byteCount: byteCount))
+        }
+        invariants()
+    }
+
+    // MARK: Waiting
+
+    /// Keeps a connection that is not read until its user may go on; returns whether that is new.
+    func keepWaiting(_ connection: Connection) -> Bool {
+        guard !held.value.contains(where: { $0 === connection }) else { return false }
+        held.value.append(connection)
+        return true
+    }
+
+    /// Whether no user's bytes wait for the journal.
+    @inline(__always) var isEmpty: Bool { shares.value.isEmpty }
+
+    /// Forgets the waiting bytes of all turns up to `turn`, whose outputs may leave.
+    func release(upTo turn: UInt64) {
+        while let first = shares.value.first, first.turn <= turn {
+            shares.value.removeFirst()
+            accounts.value[first.uid]?.waitingByteCount -= first.byteCount
+        }
+        invariants()
+    }
+
+    /// Has the users that write most wait until this is called with false. Returns whether that is
+    /// new.
+    func holdHeavy(_ holdsHeavy: Bool) -> Bool {
+        defer { self.holdsHeavy = holdsHeavy }
+        return holdsHeavy != self.holdsHeavy
+    }
+
+    /// Takes the oldest of the connections whose users may go on. One that has to wait again comes
+    /// behind the others.
+    func takeReady() -> Connection? {
+        guard let index = held.value.firstIndex(where: { !isFull($0.peer) }) else { return nil }
+        return held.value.remove(at: index)
+    }
+
+    /// Begins to count written bytes, as a snapshot begins.
+    func beginSnapshot() {
+        writtenByteCount = 0
+        accounts.value = accounts.value.filter { $0.value.waitingByteCount > 0 }
+        for uid in accounts.value.keys { accounts.value[uid]?.writtenByteCount = 0 }
+    }
+
+    /// Checks the invariants, in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            shares.value.count > 32
+                || accounts.value.values.reduce(0) { $0 + $1.waitingByteCount }
+                    == shares.value.reduce(0) { $0 + $1.byteCount },
+            "the waiting bytes of users are not the sum of their shares")
+        assert(
+            shares.value.count > 32
+                || zip(shares.value, shares.value.dropFirst()).allSatisfy { $0.turn <= $1.turn },
+            "shares are out of the order of their turns")
+        assert(
+            accounts.value.values.reduce(0) { $0 + $1.writtenByteCount } == writtenByteCount,
+            "the written bytes are not the sum of those of users")
+    }
+}
+
+/// Whose input waits, since the journal grows faster than snapshots shorten it.
+package enum HeldWriters: Sendable {
+    /// No client's.
+    case none
+    /// That of the users that write most; that of all while one user is connected.
+    case heaviest
+    /// That of all.
+    case all
+}

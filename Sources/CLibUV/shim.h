@@ -18,3 +18,6 @@ static inline int reactor_memory_file(const char *name) { return memfd_create(na
  * Swift imports no variadic function. */
 #include <sys/prctl.h>
 static inline int reactor_end_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
+
+/* Sets whether the kernel may dump the memory of this process. Here for the same reason. */
+static inline int reactor_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable); }

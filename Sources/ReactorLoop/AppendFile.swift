@@ -34,9 +34,7 @@ package final class AppendFile {
         }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .call(.system("fstat", path)) }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-            throw .unsafeFile(path: path)
-        }
+        guard FileStatus(status).isOfThisUserAlone else { throw .unsafeFile(path: path) }
         // A file that others may read was hardly made by this type, so its mode is not changed.
         guard status.st_mode & 0o077 == 0 || status.st_size == 0 else {
             throw .unsafeFile(path: path)
@@ -92,8 +90,12 @@ package final class AppendFile {
     /// the new ones, complete. *C*: `open`, `write`, `rename`.
     package func replace(with bytes: [UInt8]) throws(LoopError) {
         let newPath = path + ".new"
-        let candidate = try Self.lock(newPath, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+        let candidate = try Self.lock(newPath, O_RDWR | O_CREAT | O_APPEND)
         do throws(LoopError) {
+            guard FileStatus(of: candidate)?.isOfThisUserAlone ?? false else {
+                throw .unsafeFile(path: newPath)
+            }
+            guard ftruncate(candidate, 0) == 0 else { throw .call(.system("ftruncate", newPath)) }
             guard fchmod(candidate, 0o600) == 0 else { throw .call(.system("fchmod", newPath)) }
             try Self.write(bytes, to: candidate, newPath)
             guard unsafe rename(newPath, path) == 0 else {

@@ -19,3 +19,24 @@ package struct FileIdentity: Hashable, Sendable {
         inode = UInt64(status.st_ino)
     }
 }
+
+/// What the system knows about a file, for the check that no other user has a hold on it.
+struct FileStatus {
+    private let status: stat
+
+    /// The status of an open file; `nil` for an invalid descriptor. *C*: `fstat`.
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) { self.status = status }
+
+    /// Whether it is a regular file of this user that has no second name, and that no other user
+    /// may write to. A second name is a hard link, by which a write would change another file.
+    var isOfThisUserAlone: Bool {
+        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink <= 1
+            && status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    }
+}

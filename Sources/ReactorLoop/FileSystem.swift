@@ -54,11 +54,17 @@ package enum FileSystem {
     /// Replaces the file at `path`: a reader finds either the old content or the new one, complete.
     /// Everybody may read it. It is not made durable.
     ///
-    /// *Throws*: with the system's code; the old file remains then. *C*: `open`, `write`, `rename`.
+    /// *Throws*: with the system's code; the old file remains then. *C*: `unlink`, `open(O_EXCL)`,
+    /// `write`, `rename`.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(CallFailure) {
         let newPath = path + ".new"
+        // Others may write to the directory: a link of theirs under this name must not lead the
+        // bytes, or the mode, to another file of this user.
+        guard unsafe unlink(newPath) == 0 || errno == ENOENT else {
+            throw .system("unlink", newPath)
+        }
         let descriptor = unsafe open(
-            newPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            newPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .system("open", newPath) }
         defer { close(descriptor) }
         // The mode does not depend on the umask.

@@ -18,8 +18,10 @@ package final class LockFile {
 
     /// Takes the lock for `address`: a file of its name with `.lock` after it, in `directory`.
     ///
-    /// *Throws*: ``LoopError/alreadyRunning(lockPath:pid:)`` while another process holds it.
-    /// *C*: `openat(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`.
+    /// *Throws*: ``LoopError/alreadyRunning(lockPath:pid:)`` while another process holds it;
+    /// ``LoopError/unsafeFile(path:)`` for a file that has another name or that others may write to,
+    /// which is left unchanged.
+    /// *C*: `openat(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fstat`.
     package convenience init(
         for address: UnixAddress, in directory: RuntimeDirectory
     ) throws(LoopError) {
@@ -31,6 +33,10 @@ package final class LockFile {
         path = directory.path + "/" + name
         while true {
             let candidate = try Self.lock(name, in: directory, path: path)
+            guard FileStatus(of: candidate)?.isOfThisUserAlone ?? false else {
+                close(candidate)
+                throw .unsafeFile(path: path)
+            }
             // Another process may have removed the file between the open and the lock; the lock
             // would then be invisible to others.
             if Self.isAt(name, in: directory, candidate) {

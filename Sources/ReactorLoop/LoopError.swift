@@ -24,7 +24,7 @@ public enum LoopError: Error, Equatable, Sendable {
     case alreadyRunning(lockPath: String, pid: Int32?)
     /// Another instance, in this process or another, has the file open.
     case fileInUse(path: String)
-    /// The file is not a regular file of this user.
+    /// The file is not a regular file with one name of this user, or others may write to it.
     case unsafeFile(path: String)
     /// The inherited descriptor is not a listening Unix stream socket.
     case notAListener(descriptor: Int32)

@@ -32,6 +32,10 @@ package enum ProcessMemory {
     /// other threads that allocate wait. *C*: `malloc_trim`.
     package static func trim() { _ = malloc_trim(0) }
 
+    /// Keeps the kernel from dumping the memory, and others than root from reading it. *C*:
+    /// `prctl(PR_SET_DUMPABLE)`.
+    static func hide() { _ = reactor_set_dumpable(0) }
+
     /// Bytes that the control group of the process, or a group above it, may have; nil if none has
     /// a limit.
     package static var groupByteCountMax: Int? {

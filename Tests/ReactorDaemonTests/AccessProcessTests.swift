@@ -1,4 +1,5 @@
 import Foundation
+import ReactorWire
 import TestPrograms
 import Testing
 
@@ -163,6 +164,74 @@ struct AccessProcessTests {
             Built.product("reactord"), ["--check", "--config", file], in: directory, name: "check")
         #expect(await check.ended() == .exited(65))
         #expect(check.errors.contains("r.yaml:3:7: access.rules[0]: \(problem)"), "\(check.errors)")
+    }
+
+    /// Connects, has the program in the second argument write the file in the third to the
+    /// connection, and prints in hexadecimal digits what comes back. Becomes the user in the fourth
+    /// argument after the connect, if there is one.
+    private static let helped = """
+        import os, socket, sys
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(sys.argv[1])
+        if len(sys.argv) > 4:
+            os.setresuid(*[int(sys.argv[4])] * 3)
+        child = os.fork()
+        if child == 0:
+            os.dup2(link.fileno(), 1)
+            os.execv(sys.argv[2], sys.argv[2:4])
+        if os.waitpid(child, 0)[1] != 0:
+            sys.exit("the helper failed")
+        got = b""
+        try:
+            link.shutdown(socket.SHUT_WR)
+            while piece := link.recv(1 << 16):
+                got += piece
+        except OSError:
+            pass
+        print(got.hex())
+        """
+
+    /// The frames of a client that sends an action to `/settings`.
+    private static func requests() throws -> Data {
+        var writer = WireWriter()
+        let set = try WireValue(json: #"{"set":{"key":"a","value":1}}"#).wireBytes()
+        for (kind, number, body) in [
+            (FrameKind.hello, Hello.magic, Hello(program: "helped").wireBytes()),
+            (.open, 1, Open(path: "/settings").wireBytes()), (.dispatch, 1, set),
+        ] {
+            let start = writer.beginFrame(kind, number: number)
+            writer.raw(body)
+            writer.endFrame(at: start)
+        }
+        return Data(writer.bytes)
+    }
+
+    @Test("X110: the rights are those of the user that connected, also if another user writes")
+    func setuidHelper() async throws {
+        let daemon = try await start()
+        let directory = daemon.directory
+        let (helper, file) = (directory.path("helper"), directory.path("requests"))
+        // A program that runs as root for every user: only root can read the requests.
+        try FileManager.default.copyItem(atPath: "/bin/cat", toPath: helper)
+        #expect(unsafe chown(helper, 0, 0) == 0 && chmod(helper, 0o4755) == 0)
+        try Self.requests().write(to: URL(filePath: file))
+        #expect(unsafe chmod(file, 0o600) == 0)
+        func run(uid: Int, then other: String...) async throws -> ChildProcess {
+            let process = try ChildProcess(
+                "/usr/bin/setpriv",
+                ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups", "/usr/bin/env"]
+                    + ["python3", "-c", Self.helped, daemon.socketPath, helper, file] + other,
+                in: daemon.directory, name: UUID().uuidString)
+            #expect(await process.ended() == .exited(0), "\(process.errors)")
+            return process
+        }
+        let attacker = try await run(uid: 1_001)
+        #expect(attacker.output.count > 40)
+        let reactorctl = Reactorctl(daemon: daemon)
+        #expect(try await reactorctl("get", "/settings/entries/a").code == 66)
+        // The same bytes, of root's connection, which another user then writes to.
+        _ = try await run(uid: 0, then: "1001")
+        #expect(try await reactorctl("get", "/settings/entries/a").output == "1\n")
     }
 
     @Test("X109: the socket has its mode and its group")

@@ -43,6 +43,7 @@ struct ConfigChangeTests {
               dropped: /old
             log: { level: warning, format: json }
             loop: { spin: 20us, watchdog: 6s }
+            process: { coreDumps: true }
             metrics: { socket: /run/n, textfile: /var/n.prom, every: 9s }
             slowLog: { actions: 1ms, turns: 1ms, commits: 1ms, questions: 1ms, entriesMax: 9 }
             limits: { inFlightMax: 8, handshakeDeadline: 9s, queueBytesMax: 2MiB }
@@ -52,7 +53,7 @@ struct ConfigChangeTests {
         #expect(
             change.needsRestart == [
                 "socket.path", "data.directory", "data.durability", "data.reserveBytes",
-                "data.dropped", "metrics.socket", "loop.watchdog",
+                "data.dropped", "metrics.socket", "loop.watchdog", "process.coreDumps",
             ])
         #expect(
             Set(change.applied) == [

@@ -55,6 +55,10 @@ struct DaemonConfigTests {
                 "r.yaml:2:9: loop.spin: expected a duration such as 5s, 30ms, 50us or 2m, "
                     + "got \"50\""
             ),
+            (
+                "process: { coreDumps: yes }\n",
+                "r.yaml:1:23: process.coreDumps: expected true or false, got \"yes\""
+            ),
             ("loop: { spin: 1s }\n", "r.yaml:1:15: loop.spin: expected 0 to 10ms, got \"1s\""),
             (
                 "limits: [1]\n",
@@ -191,7 +195,7 @@ struct DaemonConfigTests {
         for line in [
             "config r.yaml", "socket /run/me.sock ($REACTORD_SOCKET)",
             "log info, as text",
-            "loop spins 50us",
+            "loop spins 50us", "process dumps no core",
             "inFlightMax 7 (set)", "frameBytesMax 1MiB", "/chat list, capacity: 5",
             "/team (group)", "/team/lock lock",
         ] {

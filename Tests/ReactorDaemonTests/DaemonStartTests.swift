@@ -125,12 +125,29 @@ extension DaemonStartTests {
         return descriptor
     }
 
-    @Test("a reader of standard error that does not read delays neither clients nor SIGTERM")
+    @Test(
+        "P82: a log that is not read delays neither clients nor SIGTERM, and counts what it drops")
     func stalledReader() async throws {
         let fifo = try fullFifo()
         defer { close(fifo) }
-        let daemon = try shell("exec \"$0\" \"$@\" 2>\(home.path("fifo"))")
+        let daemon = try shell(
+            "exec \"$0\" \"$@\" 2>\(home.path("fifo"))",
+            config: "metrics: { textfile: \(home.path("m")), every: 1s }\n" + DaemonProcess.example)
         let client = await client(of: daemon)
+        #expect(client?.isAnswered() == true)
+        // Each reading of a file with problems is logged.
+        let problem = String(repeating: "x", count: 4_000)
+        _ = try home.write("\(problem): 1\n" + DaemonProcess.example, to: "reactord.yaml")
+        func droppedCount() -> Int {
+            home.read("m").split(separator: "\n")
+                .first { $0.hasPrefix("reactord_log_dropped_total ") }
+                .flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+        }
+        #expect(
+            await holds {
+                daemon.signal(SIGHUP)
+                return droppedCount() > 0
+            })
         #expect(client?.isAnswered() == true)
         daemon.signal(SIGTERM)
         #expect(client?.frame()?.kind == .closing)

@@ -131,6 +131,60 @@ struct DataDirectoryTests {
         #expect(text.count == 12 && text.hasSuffix("\(getpid())\n"))
     }
 
+    @Test(
+        "X115: a planted link, second name, owner or mode of a file of the history is refused",
+        arguments: ["journal.sqlite", "journal.sqlite-wal", "snapshot-7.sqlite", "reserve"])
+    func planted(name: String) throws {
+        let (path, victim) = (home.path("data"), try home.write("keep", to: "victim"))
+        let file = path + "/" + name
+        _ = try DataDirectory(at: path)
+        func fault() -> FileFault? {
+            guard
+                case .unusableDirectory(path, .contains(name, let fault))? = failure({
+                    _ = try DataDirectory(at: path)
+                })
+            else { return nil }
+            return fault
+        }
+        #expect(unsafe symlink(victim, file) == 0)
+        #expect(fault() == .isNotRegular)
+        unsafe unlink(file)
+        #expect(unsafe mkfifo(file, 0o600) == 0)
+        #expect(fault() == .isNotRegular)
+        unsafe unlink(file)
+        unsafe chmod(victim, 0o600)
+        #expect(unsafe link(victim, file) == 0)
+        #expect(fault() == .hasNames(count: 2))
+        // The first name goes, and the file with the second one is the history's own.
+        unsafe unlink(victim)
+        #expect(fault() == nil)
+        unsafe chmod(file, 0o620)
+        #expect(fault() == .isWritableByOthers(mode: 0o620))
+        unsafe chmod(file, 0o600)
+        if geteuid() == 0 {
+            unsafe chown(file, 1_001, 1_001)
+            #expect(fault() == .isOwnedBy(owner: 1_001, expected: 0))
+            unsafe chown(file, 0, 0)
+        }
+        _ = try DataDirectory(at: path)
+    }
+
+    @Test("X115: the error of a planted file names it, and what to do")
+    func plantedText() throws {
+        let path = home.path("data")
+        _ = try DataDirectory(at: path)
+        #expect(unsafe symlink("/etc/passwd", path + "/journal.sqlite") == 0)
+        let error = failure { _ = try DataDirectory(at: path) }
+        #expect(
+            error.map { "\($0)" }
+                == "data directory \(path) has the file journal.sqlite, which is a link or no "
+                + "regular file; put the file itself in its place, or restore a backup")
+        // A file that no history has is not the daemon's concern.
+        unsafe unlink(path + "/journal.sqlite")
+        #expect(unsafe symlink("/etc/passwd", path + "/notes") == 0)
+        _ = try DataDirectory(at: path)
+    }
+
     @Test("a file grows with zeros after its content")
     func grow() throws {
         let directory = try DataDirectory(at: home.path("data"))

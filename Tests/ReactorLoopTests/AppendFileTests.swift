@@ -68,6 +68,22 @@ import Testing
         #expect(Files.mode(of: path) == S_IFREG | 0o600)
     }
 
+    @Test("X115: a hard link at the path or at that of a replacement is refused, unchanged")
+    func hardLinks() throws {
+        let directory = TemporaryDirectory()
+        let (victim, path) = (directory.path("victim"), directory.path("pending"))
+        Files.write([1, 2, 3], to: victim)
+        #expect(unsafe link(victim, path) == 0)
+        #expect(throws: LoopError.unsafeFile(path: path)) { try AppendFile(at: path) }
+        #expect(unsafe unlink(path) == 0)
+        let file = try AppendFile(at: path)
+        try file.append([4])
+        #expect(unsafe link(victim, path + ".new") == 0)
+        #expect(throws: LoopError.unsafeFile(path: path + ".new")) { try file.replace(with: [5]) }
+        #expect(try FileSystem.bytes(at: victim) == [1, 2, 3])
+        #expect(try file.contents() == [4])
+    }
+
     @Test("a link and a directory are refused")
     func strangers() throws {
         let directory = TemporaryDirectory()

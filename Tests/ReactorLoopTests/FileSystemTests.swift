@@ -59,4 +59,23 @@ struct FileSystemTests {
         }
         #expect(refused?.errnoCode == ENOENT)
     }
+
+    @Test("X115: a link planted at the name of the new file leads no bytes elsewhere")
+    func planted() throws {
+        let directory = TemporaryDirectory()
+        let (victim, path) = (directory.path("victim"), directory.path("file"))
+        Files.write([1, 2, 3], to: victim)
+        for isHard in [true, false] {
+            if isHard {
+                #expect(unsafe link(victim, path + ".new") == 0)
+            } else {
+                Files.makeLink(path + ".new", to: victim)
+            }
+            try FileSystem.replace(path, with: [9])
+            #expect(try FileSystem.bytes(at: path) == [9])
+            #expect(try FileSystem.bytes(at: victim) == [1, 2, 3])
+            #expect(Files.mode(of: victim) == S_IFREG | 0o600)
+        }
+        #expect(Set(directory.names) == ["file", "victim"])
+    }
 }

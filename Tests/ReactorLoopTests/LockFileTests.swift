@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a link in place of the lock file is not followed")
+    @Test("X115: a link in place of the lock file is not followed")
     func refusesALink() throws {
         let directory = TemporaryDirectory()
         let runtime = try RuntimeDirectory(at: directory.path)
@@ -79,6 +79,27 @@ import Testing
         let error = #expect(throws: LoopError.self) { try LockFile(named: "r.lock", in: runtime) }
         #expect(error?.failure?.name == "ELOOP")
         #expect(directory.names == ["r.lock"])
+    }
+
+    @Test("X115: a hard link in place of the lock file is refused, and its file stays as it was")
+    func refusesAHardLink() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        let (victim, path) = (directory.path("victim"), directory.path("r.lock"))
+        Files.write([1, 2, 3], to: victim)
+        #expect(unsafe link(victim, path) == 0)
+        #expect(throws: LoopError.unsafeFile(path: path)) {
+            try LockFile(named: "r.lock", in: runtime)
+        }
+        #expect(try FileSystem.bytes(at: victim) == [1, 2, 3])
+        #expect(unsafe unlink(path) == 0)
+        Files.write([], to: path)
+        Files.setMode(0o622, of: path)
+        #expect(throws: LoopError.unsafeFile(path: path)) {
+            try LockFile(named: "r.lock", in: runtime)
+        }
+        Files.setMode(0o600, of: path)
+        _ = try LockFile(named: "r.lock", in: runtime)
     }
 
     @Test("S41: a killed holder leaves the lock free")

@@ -39,6 +39,7 @@ struct ConfigChange {
         take("slowLog.entriesMax", \.slowLog.entriesMax)
         take("loop.spin", \.spin)
         keep("loop.watchdog", \.watchdog)
+        keep("process.coreDumps", \.allowsCoreDumps)
         take("quotas", \.quotas)
         compareLimits()
         compareReactors()

@@ -34,6 +34,16 @@ struct ConfigScalar {
         return scalar.text
     }
 
+    /// Returns whether the scalar is `true`, and not `false`.
+    func bool() throws(ConfigProblem) -> Bool {
+        let expectation = "true or false"
+        switch try text(expected: expectation) {
+        case "true": return true
+        case "false": return false
+        default: throw problem(expected: expectation)
+        }
+    }
+
     /// Creates a problem for a value that does not fit the key.
     func problem(expected: String) -> ConfigProblem {
         ConfigProblem(

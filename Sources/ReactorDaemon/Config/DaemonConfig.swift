@@ -41,6 +41,9 @@ public struct DaemonConfig: Equatable, Sendable {
     /// How long the loop may be stuck before the daemon ends itself; 0 leaves that to the service
     /// manager's watchdog.
     public var watchdog = Duration.zero
+    /// Whether the system may write the daemon's memory to a core dump, and debuggers of its user
+    /// may read it.
+    public var allowsCoreDumps = false
     /// The reactors below the root, in the order of the file; empty if they are defined in code.
     package var reactors: [ReactorSpec] = []
 
@@ -59,7 +62,7 @@ public struct DaemonConfig: Equatable, Sendable {
     private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
         "socket", "admin", "access", "data", "log", "metrics", "slowLog", "limits", "quotas",
-        "loop", "reactors",
+        "loop", "process", "reactors",
     ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
@@ -182,6 +185,12 @@ public struct DaemonConfig: Equatable, Sendable {
                 case "spin": config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
                 default: config.watchdog = try Self.watchdog(scalar)
                 }
+            }
+        case "process":
+            let section = try ConfigSection(entry, in: document, expected: "`coreDumps:`")
+            read(section, ["coreDumps"], problems: &problems) {
+                (config, _, scalar) throws(ConfigProblem) in
+                config.allowsCoreDumps = try scalar.bool()
             }
         case "limits":
             let read = ConfigLimits(

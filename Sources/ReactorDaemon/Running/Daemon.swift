@@ -76,6 +76,7 @@ public final class Daemon {
         supervisor = Supervisor(environment)
         watchdog = LoopWatchdog(timeout: config.watchdog, supervisor)
         self.whenOpen = whenOpen
+        if !config.allowsCoreDumps { ProcessDumps.refuse() }
         var limits = config.limits
         Self.fit(&limits, keepsHistory: config.data != nil, logger)
         warnings = DaemonWarnings(logger, interval: limits.logInterval)

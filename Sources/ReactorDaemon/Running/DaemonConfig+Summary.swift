@@ -17,6 +17,7 @@ extension DaemonConfig {
             row("socket", try socketText(environment, uid)),
             row("log", "\(logLevel.rawValue), as \(logFormat.rawValue)"),
             row("loop", loopText),
+            row("process", allowsCoreDumps ? "may dump core" : "dumps no core"),
         ]
         if permissions != SocketPermissions() { lines.insert(row("mode", permissionsText), at: 2) }
         if let adminSocket { lines.append(row("admin", ConfigProblem.escaped(adminSocket))) }

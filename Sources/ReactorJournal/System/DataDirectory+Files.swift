@@ -8,7 +8,10 @@ extension DataDirectory {
     func path(_ name: String) -> String { path + "/" + name }
 
     /// Returns the names of all files, sorted. *C*: `fdopendir`, `readdir`.
-    func names() throws(JournalError) -> [String] {
+    func names() throws(JournalError) -> [String] { try Self.names(of: descriptor, at: path) }
+
+    /// Returns the names of all files in an open directory, sorted. *C*: `fdopendir`, `readdir`.
+    static func names(of descriptor: Int32, at path: String) throws(JournalError) -> [String] {
         // The directory stream moves the descriptor's position, so it gets its own descriptor.
         let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard own >= 0 else { throw .system(.now("openat", path)) }

@@ -8,7 +8,8 @@ import ReactorThreads
 /// calls go through the descriptor. SQLite takes paths, so ``isInPlace`` checks whether the path
 /// still leads to this directory.
 ///
-/// Safe means: a real directory of this user with mode 0700, on a file system with reliable locks.
+/// Safe means: a real directory of this user with mode 0700, on a file system with reliable locks,
+/// whose files are regular files of this user with one name each.
 @safe
 package final class DataDirectory: Sendable {
     /// The absolute path by which it was opened.
@@ -68,6 +69,7 @@ package final class DataDirectory: Sendable {
         do throws(JournalError) {
             try Self.checkSafety(of: descriptor, at: path, fileSystem: fileSystem)
             if isMade { try Self.synchronizeParent(of: descriptor, at: path) }
+            if purpose == .own { try Self.checkFiles(of: descriptor, at: path) }
             if let former {
                 lock = try Self.share(former, in: descriptor, at: path)
                 isShared.raise()
@@ -187,6 +189,39 @@ package final class DataDirectory: Sendable {
         let kind = fileSystem ?? reactor_file_system(descriptor)
         guard let name = remoteFileSystems[kind] else { return }
         throw .unusableDirectory(path: path, .isRemote(fileSystem: name))
+    }
+
+    // A link planted while the directory was open to others would make this process write to, or
+    // remove the content of, any file of this user. SQLite opens some of them by their paths.
+    private static func checkFiles(
+        of directory: Int32, at path: String
+    ) throws(JournalError) {
+        for name in try names(of: directory, at: path) where isOfHistory(name) {
+            var status = stat()
+            guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+                // SQLite may remove its log in between.
+                if errno == ENOENT { continue }
+                throw .system(.now("fstatat", path + "/" + name))
+            }
+            guard let fault = fault(of: status) else { continue }
+            throw .unusableDirectory(path: path, .contains(file: name, fault))
+        }
+    }
+
+    /// Whether a history has files of this name.
+    private static func isOfHistory(_ name: String) -> Bool {
+        ["journal.", "snapshot-"].contains { name.hasPrefix($0) }
+            || ["reserve", "room.partial", "released-row", "last-action"].contains(name)
+    }
+
+    private static func fault(of status: stat) -> FileFault? {
+        if status.st_mode & S_IFMT != S_IFREG { return .isNotRegular }
+        if status.st_nlink > 1 { return .hasNames(count: UInt64(status.st_nlink)) }
+        if status.st_uid != geteuid() {
+            return .isOwnedBy(owner: status.st_uid, expected: geteuid())
+        }
+        guard status.st_mode & 0o022 != 0 else { return nil }
+        return .isWritableByOthers(mode: status.st_mode & 0o7777)
     }
 
     // Locks on these file systems may not exclude other machines.

@@ -89,6 +89,20 @@ public enum DirectoryFault: Equatable, Sendable {
     case isInside(String)
     /// The directory to be created exists already.
     case isTaken
+    /// A file of the history leads elsewhere, or others can change it.
+    case contains(file: String, FileFault)
+}
+
+/// The reason why a file is not the history's own.
+public enum FileFault: Equatable, Sendable {
+    /// It is a link, a directory, a socket or a device.
+    case isNotRegular
+    /// The file has other names, by which it can be changed, or which a write would change.
+    case hasNames(count: UInt64)
+    /// Another user owns it.
+    case isOwnedBy(owner: UInt32, expected: UInt32)
+    /// Other users may write to it.
+    case isWritableByOthers(mode: UInt32)
 }
 
 /// A place in a file with unexpected content.
@@ -180,6 +194,23 @@ extension DirectoryFault: CustomStringConvertible {
         case .isInside(let directory):
             "is inside the data directory \(directory); name another path"
         case .isTaken: "exists already; name a new directory"
+        case .contains(let file, let fault): "has the file \(file), which \(fault)"
+        }
+    }
+}
+
+extension FileFault: CustomStringConvertible {
+    /// The fault and its remedy; follows the file's name in a sentence.
+    public var description: String {
+        switch self {
+        case .isNotRegular:
+            "is a link or no regular file; put the file itself in its place, or restore a backup"
+        case .hasNames(let count):
+            "has \(count) names (hard links), expected 1; copy the directory, and use the copy"
+        case .isOwnedBy(let owner, let expected):
+            "belongs to uid \(owner), expected \(expected); chown it"
+        case .isWritableByOthers(let mode):
+            "has mode \(String(mode, radix: 8)), writable by others; chmod it to 600"
         }
     }
 }

@@ -9,8 +9,8 @@ import Glibc
 /// *Place*: a daemon adopts these sockets, and binds no others at their paths. *Owner*: the thread that starts the
 /// process; nothing is opened or closed here.
 package struct InheritedSockets: Equatable, Sendable {
-    /// The descriptor of the socket for all clients.
-    package let main: Int32
+    /// The descriptor of the socket for all clients, if there is one.
+    package let main: Int32?
     /// The descriptor of the socket for administrators, if there is one.
     package let admin: Int32?
 
@@ -18,7 +18,7 @@ package struct InheritedSockets: Equatable, Sendable {
     private static let firstDescriptor: Int32 = 3
 
     /// `nil` if the environment names no sockets. `daemon` is the daemon's name, which the socket for
-    /// all clients may have too; that for administrators has the name with `-admin`.
+    /// all clients may have too; that for administrators has the name with `-admin`, also alone.
     ///
     /// *Throws*: ``LoopError/unfitActivation(reason:)`` if the sockets are meant for another
     /// process, or are others than these.
@@ -33,13 +33,16 @@ package struct InheritedSockets: Equatable, Sendable {
                     + "process; let the service manager start the daemon itself, or unset it")
         }
         let names = environment["LISTEN_FDNAMES"] ?? ""
+        let adminNames = [daemon + "-admin", daemon + "-admin.socket"]
         switch count {
+        case "1" where adminNames.contains(names):
+            (main, admin) = (nil, Self.firstDescriptor)
         case "1":
             // A socket without a name has that of its unit, or `unknown`.
             guard ["", "unknown", daemon, daemon + ".socket"].contains(names) else {
                 throw .unfitActivation(
-                    reason: "LISTEN_FDNAMES is \(names.escaped), expected \(daemon): set "
-                        + "FileDescriptorName=\(daemon)")
+                    reason: "LISTEN_FDNAMES is \(names.escaped), expected \(daemon) or "
+                        + "\(daemon)-admin: set FileDescriptorName=\(daemon)")
             }
             (main, admin) = (Self.firstDescriptor, nil)
         case "2":

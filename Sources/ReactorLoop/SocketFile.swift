@@ -39,6 +39,13 @@ package enum SocketFile {
         return true
     }
 
+    /// The permission bits of the file at `address`; `nil` if there is none. *C*: `lstat`.
+    package static func mode(at address: UnixAddress) -> UInt32? {
+        var status = stat()
+        guard unsafe lstat(address.path, &status) == 0 else { return nil }
+        return status.st_mode & 0o7777
+    }
+
     /// Whether no process has the socket open. A full backlog, a socket of another type or a
     /// refused permission means that one does.
     private static func isStale(_ address: UnixAddress) -> Bool {

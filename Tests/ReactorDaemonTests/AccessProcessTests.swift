@@ -148,8 +148,13 @@ struct AccessProcessTests {
         "a rule for a missing path or an unknown action is refused with its line and the nearest name",
         arguments: [
             (
+                "path: /visits/count, to: anyone, may: use",
+                "\"count\" is a part of the state of /visits: rules hold for whole reactors, "
+                    + "name /visits"
+            ),
+            (
                 "path: /visit, to: anyone, may: use",
-                "no node or field \"visit\" in /, did you mean visits?"
+                "no node \"visit\" in /, did you mean visits?"
             ),
             (
                 "path: /visits, to: anyone, may: [{actions: [incremnt]}]",

@@ -131,6 +131,47 @@ struct AccessUsersTests {
         holder.signal(SIGKILL)
     }
 
+    @Test("X112: the past of a hidden node has the answers of a node that never existed")
+    func past() async throws {
+        let directory = TestDirectory()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let daemon = try await DaemonProcess.start(
+            config: """
+                socket: { mode: "0666" }
+                access:
+                  rules:
+                    - {path: /, to: {uid: 1001}, may: [read, history]}
+                    - {path: /, to: {uid: 1002}, may: read}
+                    - {path: /settings, to: anyone, may: none}
+                data: { directory: \(directory.path("data")) }
+                \(DaemonProcess.example)
+                """, in: directory)
+        let set = #"{"set":{"key":"a","value":1}}"#
+        #expect(try await Reactorctl(daemon: daemon)("dispatch", "/settings", set).code == 0)
+        for (uid, code) in [(1_001, Int32(66)), (1_002, 77), (1_003, 66)] {
+            for arguments in [
+                ["get", "PATH", "--at", "1"], ["get", "PATH", "--at", "9"], ["export", "PATH"],
+                ["get", "PATH/entries/a", "--at", "1"], ["export", "PATH", "--at", "1"],
+            ] {
+                func answer(_ path: String) async throws -> Run {
+                    let arguments = arguments.map { $0.replacing("PATH", with: path) }
+                    var run = try await run(arguments, at: daemon, uid: uid)
+                    run.errors = run.errors.replacing(path, with: "PATH")
+                    return run
+                }
+                let hidden = try await answer("/settings")
+                #expect(try await answer("/settinga") == hidden, "\(uid) \(arguments)")
+                // The history has no revision 9.
+                #expect(hidden.code == code || arguments.contains("9"), "\(hidden)")
+            }
+        }
+        let root = try await run(["get", "/settings/entries/a", "--at", "1"], at: daemon, uid: 0)
+        #expect(root.output == "1\n", "\(root)")
+        let other = try await run(["get", "/visits/count", "--at", "1"], at: daemon, uid: 1_001)
+        #expect(other.output == "0\n", "\(other)")
+    }
+
     // MARK: Bytes
 
     @Test("X112: to another user, a hidden node has the bytes of an absent one", arguments: users)

@@ -20,14 +20,18 @@ struct ActivationTests {
             made = open(path, "w")
         else:
             made.bind("\\0" + path if kind == "abstract" else path)
-            if kind in ("listening", "abstract"):
+            if kind in ("listening", "abstract", "open"):
                 made.listen(16)
+            if kind == "open":
+                os.chmod(path, 0o666)
         if made.fileno() != 3:
             os.dup2(made.fileno(), 3)
         os.set_inheritable(3, True)
         if count == "2":
             admin = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             admin.bind(path + ".admin")
+            if kind == "open":
+                os.chmod(path + ".admin", 0o660)
             admin.listen(16)
             if admin.fileno() != 4:
                 os.dup2(admin.fileno(), 4)
@@ -83,6 +87,44 @@ struct ActivationTests {
         daemon.signal(SIGTERM)
         #expect(await daemon.ended() == .exited(0), "\(daemon.errors)")
         #expect(FileManager.default.fileExists(atPath: path + ".admin"))
+    }
+
+    @Test("the socket for administrators may be adopted alone, beside a bound one")
+    func adoptsAdmin() async throws {
+        let main = directory.path("main")
+        let daemon = try start(names: "reactord-admin", at: main)
+        let client = await client()
+        #expect(client?.isAnswered() == true, "\(daemon.errors)")
+        #expect(RawSocket.welcomed(at: main)?.isAnswered() == true)
+        let control = try ChildProcess(
+            Built.product("reactorctl"), ["clients", "--socket", path], in: directory,
+            name: "control")
+        #expect(await control.ended() == .exited(0), "\(control.errors)")
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0), "\(daemon.errors)")
+        #expect(identity() != nil && !FileManager.default.fileExists(atPath: main))
+    }
+
+    @Test("an adopted socket that admits every user needs access rules, as a bound one does")
+    func open() async throws {
+        let refused = try start("open", name: "refused")
+        #expect(await refused.ended() == .exited(69))
+        #expect(
+            refused.errors.contains(
+                "the socket at \(path) has mode 0666, which lets every user connect and do "
+                    + "everything: add `access:`, or set SocketMode=0660"), "\(refused.errors)")
+        try FileManager.default.removeItem(atPath: path)
+        let rules = "access: { default: see }\n" + DaemonProcess.example
+        let daemon = try start("open", config: rules, name: "guarded")
+        let client = await client()
+        #expect(client?.isAnswered() == true, "\(daemon.errors)")
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0), "\(daemon.errors)")
+        try FileManager.default.removeItem(atPath: path)
+        let admin = try start(
+            "open", count: "2", names: "reactord:reactord-admin", config: rules, name: "admin")
+        #expect(await admin.ended() == .exited(69))
+        #expect(admin.errors.contains("mode 0660, and administrators are"), "\(admin.errors)")
     }
 
     @Test("a removed socket file is not bound again: the service manager owns it")

@@ -81,6 +81,8 @@ struct ReloadTests {
         arguments: [
             "limits: { inFlightMax: 9, queueBytesMax: 1 }\n" + DaemonProcess.example,
             "limits: { inFlightMax: 9 }\nreactors:\n  visits:\n    kind: conter\n",
+            "limits: { inFlightMax: 9 }\naccess:\n  rules:\n"
+                + "    - {path: /visits/count, to: anyone, may: use}\n" + DaemonProcess.example,
             "limits: { inFlightMax: 9 }\n", "limits: { inFlightMax: [\n", "\u{0}", "",
         ])
     func broken(text: String) async throws {

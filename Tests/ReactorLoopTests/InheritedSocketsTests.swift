@@ -33,6 +33,14 @@ struct InheritedSocketsTests {
         #expect(sockets?.main == main && sockets?.admin == admin)
     }
 
+    @Test(
+        "one socket with the name of that for administrators is that one",
+        arguments: ["reactord-admin", "reactord-admin.socket"])
+    func alone(name: String) throws {
+        let sockets = try sockets(names: name)
+        #expect(sockets?.main == nil && sockets?.admin == 3)
+    }
+
     @Test("without the variables there is no socket")
     func none() throws {
         #expect(try sockets(nil, nil, names: nil) == nil)

@@ -4,9 +4,12 @@ import ReactorWire
 
 /// Compares the rules of `access:` with the reactors of a tree.
 ///
-/// A rule that names nothing would protect nothing: its path must lead to a node or into a state,
-/// and its actions must be those of a node at or below its path. What a collection will contain is
-/// not known, so paths and actions below one pass.
+/// A rule that names nothing would protect nothing: its path must lead to a node, and its actions
+/// must be those of a node at or below its path. What a collection will contain is not known, so
+/// paths and actions below one pass.
+///
+/// Rules hold for whole reactors: an action of a reactor may change and show every part of its state,
+/// so a rule for a part would protect nothing either.
 package struct AccessCheck {
     private let tree: Tree
 
@@ -35,7 +38,9 @@ package struct AccessCheck {
         let (node, rest) = tree.resolve(rule.path)
         if node.isCollection { return nil }
         if let name = rest.first {
-            return node.stateSchema.allows(rest) ? nil : missing(name, in: node)
+            guard node.stateSchema.allows(rest) else { return missing(name, in: node) }
+            let part = "\(ConfigProblem.quoted(name.text)) is a part of the state of \(node.path)"
+            return "\(part): rules hold for whole reactors, name \(node.path)"
         }
         guard !rule.rights.actions.isEmpty, let known = cases(of: node) else { return nil }
         for name in rule.rights.actions.map(\.text).sorted() where !known.contains(name) {
@@ -46,7 +51,7 @@ package struct AccessCheck {
     }
 
     private func missing(_ name: WireKey, in node: AnyNode) -> String {
-        "no node or field \(ConfigProblem.quoted(name.text)) in \(node.path)"
+        "no node \(ConfigProblem.quoted(name.text)) in \(node.path)"
             + Self.hint(for: name.text, among: node.children.keys.map(\.text).sorted())
     }
 

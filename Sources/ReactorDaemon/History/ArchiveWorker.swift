@@ -151,7 +151,8 @@ final class ArchiveWorker {
         switch inquiry.ask {
         case .past(let path, let revision):
             exported = nil
-            return .answered(try tree(at: revision, for: inquiry).answer(path))
+            let past = try tree(at: revision, for: inquiry)
+            return .answered(try past.answer(path, seenCount: inquiry.seenCount))
         case .export(let path, let revision, let skip):
             return .answered(try export(inquiry, path, revision, skip))
         case .log(let path, let from, let after, let waits):
@@ -288,7 +289,8 @@ extension ArchiveWorker {
             past = try tree(at: revision, for: inquiry)
             past.endFormerConnections()
         }
-        let page = try past.page(path, skip: skip, bytesMax: Self.pageBytesMax)
+        let page = try past.page(
+            path, skip: skip, bytesMax: Self.pageBytesMax, seenCount: inquiry.seenCount)
         exported =
             page.next == nil
             ? nil : Exported(connection: inquiry.connection, past: past, since: now)

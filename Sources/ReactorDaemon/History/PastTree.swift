@@ -167,13 +167,13 @@ final class PastTree {
 
 extension PastTree {
     /// Encodes the revision, whether the slice at `text` exists, and its value, in the format of
-    /// the answer to `get`.
-    func answer(_ text: String) throws(PastError) -> [UInt8] {
+    /// the answer to `get`. After `seenCount` names, nothing exists.
+    func answer(_ text: String, seenCount: Int? = nil) throws(PastError) -> [UInt8] {
         var writer = WireWriter()
         writer.array(count: 3)
         revision.encode(into: &writer)
         var value = WireWriter()
-        switch tree.root.encodeValue(at: try Self.path(text).components[...], into: &value) {
+        switch tree.root.encodeValue(at: try Self.place(text, seenCount)[...], into: &value) {
         case .found:
             writer.bool(true)
             value.withBytes { writer.raw($0) }
@@ -191,9 +191,11 @@ extension PastTree {
     func endFormerConnections() { tree.endFormerConnections() }
 
     /// Returns the states at and below `text`, without the first `skip` nodes, as many as fit a
-    /// page.
-    func page(_ text: String, skip: UInt64, bytesMax: Int) throws(PastError) -> StatePage {
-        let path = try Self.path(text)
+    /// page. After `seenCount` names, nothing exists.
+    func page(
+        _ text: String, skip: UInt64, bytesMax: Int, seenCount: Int? = nil
+    ) throws(PastError) -> StatePage {
+        let path = SlicePath(try Self.place(text, seenCount))
         guard let top = tree.node(at: path) else {
             throw .noSlice("no node at \(text) at revision \(revision)")
         }
@@ -223,6 +225,16 @@ extension PastTree {
                     path: node.path.description, reactor: node.reactorName, state: state))
         }
         return page
+    }
+
+    /// The names of a path; the one after `seenCount` is replaced by a name that no node has.
+    private static func place(
+        _ text: String, _ seenCount: Int?
+    ) throws(PastError) -> [WireKey] {
+        var names = try path(text).components
+        // A path contains no NUL.
+        if let seenCount, names.indices.contains(seenCount) { names[seenCount] = "\0" }
+        return names
     }
 
     static func path(_ text: String) throws(PastError) -> SlicePath {

@@ -60,6 +60,19 @@ final class BoundSocket {
         self.address = address
     }
 
+    /// Refuses an adopted socket whose file admits users that it must not admit. The configuration
+    /// says nothing about that file, so its check does not find it.
+    ///
+    /// *Throws*: ``ReactorLoop/LoopError/unfitActivation(reason:)`` if `mask`, a set of permission
+    /// bits, has one of the file's; `remedy` is the end of its text.
+    func refuseMode(_ mask: UInt32, _ remedy: String) throws(LoopError) {
+        guard guards == nil, let mode = SocketFile.mode(at: address), mode & mask != 0 else {
+            return
+        }
+        throw .unfitActivation(
+            reason: "the socket at \(address.path) has mode 0\(String(mode, radix: 8)), \(remedy)")
+    }
+
     /// Takes over a socket from a former process, which shares it until ``claim()``.
     init(
         succeedingTo handed: HandedSocket, permissions: SocketPermissions = SocketPermissions(),

@@ -26,21 +26,47 @@ final class DaemonSockets {
     ) throws(DaemonError) {
         if let predecessor {
             (main, admin) = try Self.succeed(predecessor, config, environment, uid, on: loop)
-            return
+        } else {
+            (main, admin) = try Self.open(config, environment, uid, on: loop)
         }
+        do throws(LoopError) {
+            try Self.checkModes(main, admin, hasRules: config.access != nil)
+        } catch {
+            close()
+            throw .loop(error)
+        }
+    }
+
+    private static func open(
+        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32, on loop: EventLoop
+    ) throws(DaemonError) -> (main: BoundSocket, admin: BoundSocket?) {
         let inherited: InheritedSockets?
         do throws(LoopError) {
             inherited = try InheritedSockets(environment, of: config.name)
         } catch {
             throw .loop(error)
         }
-        main = try Self.openMain(config, inherited?.main, environment, uid, on: loop)
+        let main = try openMain(config, inherited?.main, environment, uid, on: loop)
         do throws(LoopError) {
-            admin = try Self.openAdmin(config.adminSocket, inherited?.admin, on: loop)
+            return (main, try openAdmin(config.adminSocket, inherited?.admin, on: loop))
         } catch {
             main.close()
             throw .loop(error)
         }
+    }
+
+    /// Checks the files of adopted sockets as the configuration of bound ones is checked.
+    private static func checkModes(
+        _ main: BoundSocket, _ admin: BoundSocket?, hasRules: Bool
+    ) throws(LoopError) {
+        if !hasRules {
+            try main.refuseMode(
+                0o002,
+                "which lets every user connect and do everything: add `access:`, or set "
+                    + "SocketMode=0660")
+        }
+        try admin?.refuseMode(
+            0o022, "and administrators are the daemon's user and root: set SocketMode=0600")
     }
 
     /// Takes over the sockets of a former process.

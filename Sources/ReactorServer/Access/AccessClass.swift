@@ -135,6 +135,9 @@ package struct PathAccess {
         return PathAccess(access, entry: next)
     }
 
+    /// The place of a name below that neither a rule nor a node has.
+    package var stranger: PathAccess { PathAccess(access, uniform: inherited) }
+
     /// The rights at a path below of which nothing exists, or may be seen.
     ///
     /// Where a hidden name has no right to be seen, it has the rights of any other name, so that

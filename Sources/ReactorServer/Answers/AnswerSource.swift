@@ -68,18 +68,21 @@ struct AnswerSource {
         throw Refusal(.path, "\(path) is inside a state: ask for the types of \(node.path)")
     }
 
-    /// Checks that a class of callers may ask a question that the shell answers.
-    func check(_ ask: Question, for access: AccessClass?) throws(Refusal) {
-        guard let access else { return }
+    /// Checks that a class of callers may ask a question that the shell answers. Returns the number
+    /// of names that the class may see, if the question's path leads to a hidden node: the shell
+    /// answers as if there were none.
+    func check(_ ask: Question, for access: AccessClass?) throws(Refusal) -> Int? {
+        guard let access else { return nil }
         switch ask {
         case .past(let path, _), .export(let path, _, _):
-            try checkHistory(of: try finder.path(path), access)
+            return try checkHistory(of: try finder.path(path), access)
         // An entry shows a whole transaction, with the changes of other nodes.
-        case .log: try checkHistory(of: .root, access)
+        case .log: return try checkHistory(of: .root, access)
         case .snapshot, .backup, .keepBackup, .reload, .restart, .metrics, .clients, .kick,
             .slowLog, .activity, .stats:
             try checkAdministrator(access)
-        case .get, .select, .describe, .tree, .limits, .checksum, .types: return
+            return nil
+        case .get, .select, .describe, .tree, .limits, .checksum, .types: return nil
         }
     }
 
@@ -96,8 +99,8 @@ struct AnswerSource {
 
     private func checkHistory(
         of path: SlicePath, _ access: AccessClass
-    ) throws(Refusal) {
-        let place = path.components.reduce(access.top) { $0.named($1) }
+    ) throws(Refusal) -> Int? {
+        let (place, seenCount) = walk(path, access)
         guard place.isSeen else {
             throw Refusal(.notFound, "no node or field at \(path)")
         }
@@ -108,12 +111,28 @@ struct AnswerSource {
         guard place.covered.isSuperset(of: [.read, .history]), !mayDerive(path, access) else {
             throw partial("the past", .history, at: path)
         }
+        return seenCount
+    }
+
+    /// The place of a path, by the rules alone. At a hidden name it is the place of any name that no
+    /// rule names, so that both have one answer; the number of names before it tells them apart.
+    private func walk(
+        _ path: SlicePath, _ access: AccessClass
+    ) -> (place: PathAccess, seenCount: Int?) {
+        let (node, _) = tree.resolve(path)
+        let hidden = node.isDerived && !access.reads(node) ? node.path.components.count - 1 : nil
+        var place = access.top
+        for (index, name) in path.components.enumerated() {
+            let next = place.named(name)
+            guard next.isSeen, index != hidden else { return (place.stranger, index) }
+            place = next
+        }
+        return (place, nil)
     }
 
     /// Whether the value at a path may be derived from states that a class may not read.
     private func mayDerive(_ path: SlicePath, _ access: AccessClass) -> Bool {
         let (node, rest) = tree.resolve(path)
-        if node.isDerived { return !access.reads(node) }
         // Of a child that is gone, the parts are not known.
         guard node.isCollection, rest.count > 1, let name = rest.first else { return false }
         return !access.place(of: node).named(name).isWhole

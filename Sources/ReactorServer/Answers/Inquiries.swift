@@ -30,12 +30,15 @@ struct Inquiries {
 
     /// Refuses waiting requests of a connection whose rights have changed.
     func refuse(_ askers: [Asker]) {
-        let refusal = Refusal(.busy, "the access rules have changed: ask again")
         for asker in askers {
             asker.connection.requests.endQuestion(asker.number)
             delivery.refuse(
-                FrameHeader(kind: .ask, number: asker.number), refusal, of: asker.connection)
+                FrameHeader(kind: .ask, number: asker.number), Self.changed, of: asker.connection)
         }
+    }
+
+    private static var changed: Refusal {
+        Refusal(.busy, "the access rules have changed: ask again")
     }
 
     /// The answer, or a refusal if the rights have changed since the question and no longer allow a
@@ -45,7 +48,9 @@ struct Inquiries {
     ) -> Result<[UInt8], Refusal> {
         guard inquiry.ask.isAboutPast else { return result }
         do throws(Refusal) {
-            try source.check(inquiry.ask, for: access)
+            guard try source.check(inquiry.ask, for: access) == inquiry.seenCount else {
+                return .failure(Self.changed)
+            }
             return result
         } catch {
             return .failure(error)
@@ -60,8 +65,9 @@ struct Inquiries {
                 + "their answers"
             return delivery.refuse(header, Refusal(.quota, text), of: connection)
         }
+        let seenCount: Int?
         do throws(Refusal) {
-            try source.check(ask, for: connection.access)
+            seenCount = try source.check(ask, for: connection.access)
         } catch {
             return delivery.refuse(header, error, of: connection)
         }
@@ -71,6 +77,7 @@ struct Inquiries {
                 Inquiry(
                     connection: connection.id, peer: connection.peer, number: header.number,
                     ask: ask, askedAt: orders.now,
-                    isAdministrator: connection.access?.isAdministrator ?? false)))
+                    isAdministrator: connection.access?.isAdministrator ?? false,
+                    seenCount: seenCount)))
     }
 }

@@ -16,6 +16,9 @@ package struct Inquiry: Sendable {
     package var askedAt: UInt64 = 0
     /// Whether the access rules let the peer administer the daemon, although it is another user.
     package var isAdministrator = false
+    /// If the path of a question about the past leads to a node that is hidden from the peer: the
+    /// number of names before the hidden one. The answer is that for a node that never existed.
+    package var seenCount: Int?
 }
 
 extension Inquiry {

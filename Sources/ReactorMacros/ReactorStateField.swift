@@ -120,5 +120,5 @@ func attributeNames(_ variable: VariableDeclSyntax) -> [String] {
 
 /// Whether an attribute is one of this library's markers, which add no storage.
 func isMarker(_ name: String) -> Bool {
-    ["WireAlias", "Ignored", "NotTransmitted", "ReactorStateField"].contains(name)
+    ["WireAlias", "WireSecret", "Ignored", "NotTransmitted", "ReactorStateField"].contains(name)
 }

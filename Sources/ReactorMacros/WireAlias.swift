@@ -37,6 +37,19 @@ struct WireInternalMacro: WireMarkMacro {
     }
 }
 
+/// `@WireSecret`: `@WireCodable` reads it.
+struct WireSecretMacro: WireMarkMacro {
+    static let misplaced = (
+        id: "secretOnOther",
+        message: "@WireSecret hides a stored property, or the values of an enum case, from the "
+            + "log; put it on one of these"
+    )
+
+    static func marks(_ declaration: some DeclSyntaxProtocol) -> Bool {
+        declaration.is(VariableDeclSyntax.self) || declaration.is(EnumCaseDeclSyntax.self)
+    }
+}
+
 /// A mark on a declaration, for another macro to read: it has no expansion.
 protocol WireMarkMacro: PeerMacro {
     /// The diagnostic's identifier and message for a mark on any other declaration.

@@ -17,6 +17,8 @@ struct WireCase {
     var aliases: [WireBytes]
     /// Whether only the daemon sends it.
     var isInternal: Bool
+    /// Whether the log hides its values.
+    var isSecret: Bool
     var doc: String
 
     /// The associated values, in the order of declaration.
@@ -38,7 +40,8 @@ func wireCases(
     for member in declaration.memberBlock.members {
         guard let line = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
         let aliases = wireAliases(line.attributes, declared: line.elements.count, in: context)
-        let isInternal = internalMark(of: line) != nil
+        let isInternal = mark("WireInternal", of: line) != nil
+        let isSecret = mark("WireSecret", of: line) != nil
         for element in line.elements {
             guard let payload = payload(of: element, in: context) else {
                 isComplete = false
@@ -48,7 +51,7 @@ func wireCases(
                 WireCase(
                     name: WireBytes(plainName(element.name)), identifier: element.name.text,
                     payload: payload, aliases: line.elements.count == 1 ? aliases : [],
-                    isInternal: isInternal, doc: docComment(line)))
+                    isInternal: isInternal, isSecret: isSecret, doc: docComment(line)))
         }
     }
     let isUnique = refuseDuplicates(
@@ -56,28 +59,32 @@ func wireCases(
     return isComplete && isUnique ? cases : nil
 }
 
-/// The `@WireInternal` of a case.
-private func internalMark(of line: EnumCaseDeclSyntax) -> AttributeSyntax? {
-    for case .attribute(let attribute) in line.attributes
-    where attributeName(attribute) == "WireInternal" {
+/// The attribute of a case with a name.
+private func mark(_ name: String, of line: EnumCaseDeclSyntax) -> AttributeSyntax? {
+    for case .attribute(let attribute) in line.attributes where attributeName(attribute) == name {
         return attribute
     }
     return nil
 }
 
-/// The kind of an enum with a raw value; `nil`, with a diagnostic, if a case of it is internal.
+/// The kind of an enum with a raw value; `nil`, with a diagnostic, if a case of it is internal or
+/// secret.
 func rawEnum(
     _ declaration: EnumDeclSyntax, in context: some MacroExpansionContext
 ) -> WireType.Kind? {
-    let marks = declaration.memberBlock.members.compactMap { member in
-        member.decl.as(EnumCaseDeclSyntax.self).flatMap(internalMark)
+    var isUnmarked = true
+    for member in declaration.memberBlock.members {
+        guard let line = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
+        for (name, id) in [
+            ("WireInternal", "internalRawValue"), ("WireSecret", "secretRawValue"),
+        ] {
+            guard let mark = mark(name, of: line) else { continue }
+            isUnmarked = false
+            context.refuse(
+                mark, id, "@\(name) has no effect in an enum with a raw value; remove the raw type")
+        }
     }
-    for mark in marks {
-        context.refuse(
-            mark, "internalRawValue",
-            "@WireInternal has no effect in an enum with a raw value; remove the raw type")
-    }
-    return marks.isEmpty ? .rawValue : nil
+    return isUnmarked ? .rawValue : nil
 }
 
 private func payload(

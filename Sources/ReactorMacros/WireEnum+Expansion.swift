@@ -18,7 +18,9 @@ struct EnumExpansion {
                 members += record.defaultMembers
             }
         }
-        return members + internalMembers + [schemaMember(type, "choice", schemaCases)]
+        let secrets = cases.filter(\.isSecret).map(\.name)
+        return members + internalMembers + secretMembers(type, secrets)
+            + [schemaMember(type, "choice", schemaCases)]
     }
 
     /// The members that tell the cases that only the daemon sends.

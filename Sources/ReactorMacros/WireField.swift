@@ -11,6 +11,8 @@ struct WireField {
     var defaultValue: WireDefault?
     var aliases: [WireBytes] = []
     var doc = ""
+    /// Whether the log hides its value.
+    var isSecret = false
     /// Whether other modules may read and set the field.
     var isPublic = false
     /// The check of a type that the macro does not know.

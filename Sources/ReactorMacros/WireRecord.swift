@@ -60,6 +60,7 @@ private func storedFields(
         fields.append(field)
     }
     if fields.count == 1 { fields[0].aliases = aliases }
+    for index in fields.indices { fields[index].isSecret = names.contains("WireSecret") }
     if names.contains("Pulse") { fields = fields.map(\.pulsing) }
     return fields.reversed()
 }

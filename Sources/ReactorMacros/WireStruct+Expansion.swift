@@ -11,7 +11,7 @@ struct StructExpansion {
 
     var members: [Lines] {
         record.gateMembers + [valuesMember, encode, decode, reach, record.indexMember]
-            + record.defaultMembers
+            + record.defaultMembers + secretMembers(type, fields.filter(\.isSecret).map(\.name))
             + [schemaMember(type, "record", removed: removed, record.schemaFields)]
     }
 
@@ -89,6 +89,16 @@ func reachMember(_ type: WireType, _ body: Lines) -> Lines {
         "    at path: Swift.ArraySlice<WireKey>, into writer: inout WireWriter",
     ]
         + block(") -> WireReach\(type.whereClause)", body)
+}
+
+/// The member with the names of the fields or cases that the log hides.
+func secretMembers(_ type: WireType, _ names: [WireBytes]) -> [Lines] {
+    guard !names.isEmpty else { return [] }
+    return [
+        block(
+            "\(type.access.modifier)static var wireSecrets: [Swift.String]",
+            [stringArrayLiteral(names.map(\.text))])
+    ]
 }
 
 /// The `wireSchema` requirement; for a conditional conformance, the function that the extension's

@@ -46,6 +46,9 @@ public protocol WireCodable:
     /// The names of the cases with ``WireInternal()``.
     static var wireInternalCases: [String] { get }
 
+    /// The names of the fields, or of the cases, with ``WireSecret()``.
+    static var wireSecrets: [String] { get }
+
     /// The author's number for the form and meaning of stored values, from 1 on: raise it where
     /// stored values must be converted, and add the step to ``wireMigrations``.
     ///
@@ -103,6 +106,8 @@ extension WireCodable {
     @inlinable public var isWireInternal: Bool { false }
 
     public static var wireInternalCases: [String] { [] }
+
+    public static var wireSecrets: [String] { [] }
 
     public static var wireVersion: Int { 1 }
 
@@ -202,6 +207,26 @@ public macro WireRemoved(_ names: String...) =
 @attached(peer)
 public macro WireInternal() =
     #externalMacro(module: "ReactorMacros", type: "WireInternalMacro")
+
+/// A field, or the values of a case, that `reactorctl log` shows as `(secret)` to callers that may
+/// not administer the daemon.
+///
+///     struct Account {
+///         var name: String
+///         @WireSecret var password: String
+///     }
+///     enum Action {
+///         case rename(String)
+///         @WireSecret case setPassword(String)
+///     }
+///
+/// The mark changes no encoding: clients that may read the state get the value, and the history
+/// contains it. Everywhere in an action or a mutation, in the fields and payloads of other types too,
+/// the log hides a marked value; what does not fit a type with such a mark is hidden as a whole. An
+/// enum with a raw value has no such cases.
+@attached(peer)
+public macro WireSecret() =
+    #externalMacro(module: "ReactorMacros", type: "WireSecretMacro")
 
 /// Excludes a field from the encoding. A decoded value has the field's declared default.
 ///

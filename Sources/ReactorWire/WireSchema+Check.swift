@@ -199,13 +199,15 @@ extension SchemaChecker {
 }
 
 extension WireSchema.Field {
-    fileprivate func isCalled(_ key: WireKey) -> Bool {
+    /// Whether decoding finds the field under `key`.
+    func isCalled(_ key: WireKey) -> Bool {
         WireKey(name) == key || aliases.contains { WireKey($0) == key }
     }
 }
 
 extension WireSchema.Case {
-    fileprivate func isCalled(_ key: WireKey) -> Bool {
+    /// Whether decoding finds the case under `key`.
+    func isCalled(_ key: WireKey) -> Bool {
         WireKey(name) == key || aliases.contains { WireKey($0) == key }
     }
 }

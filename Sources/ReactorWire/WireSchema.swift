@@ -126,6 +126,8 @@ package struct SchemaOrigin: Equatable, Sendable {
     fileprivate(set) var declaration = ""
     /// The names of the cases that only the daemon sends; none in a schema that was read.
     fileprivate(set) var internalCases: [String] = []
+    /// The names of the fields or cases that the log hides; none in a schema that was read.
+    fileprivate(set) var secrets: [String] = []
 
     package static func == (left: SchemaOrigin, right: SchemaOrigin) -> Bool { true }
 }
@@ -134,6 +136,7 @@ extension SchemaOrigin {
     init<Described: WireCodable>(of type: Described.Type) {
         migrations = Described.wireMigrations
         internalCases = Described.wireInternalCases
+        secrets = Described.wireSecrets
         guard Described.wireVersion != 1 || !migrations.formerNames.isEmpty else { return }
         declaration = withoutArguments(String(reflecting: type))
     }

@@ -14,7 +14,8 @@ struct LogCommand: AsyncParsableCommand {
 
             An entry is a transaction at or below the path: its revision, time, user and process, \
             the action and its outcome, and the changes. Actions that were not applied have no \
-            revision. Changes without an action follow from the action with the same number.
+            revision. Changes without an action follow from the action with the same number. What \
+            the daemon's author marks as secret is shown as (secret), except to administrators.
             """)
 
     @OptionGroup var connection: ConnectionOptions

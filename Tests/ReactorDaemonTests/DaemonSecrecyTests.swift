@@ -125,6 +125,46 @@ struct DaemonSecrecyTests {
         #expect(!daemon.log.contains(secret), "\(daemon.log)")
     }
 
+    @Test(
+        "X118: the log of past actions shows secrets to administrators alone",
+        .enabled(if: geteuid() == 0, "only root starts processes of other users"))
+    func history() async throws {
+        unsafe chmod(directory.path, 0o755)
+        let daemon = try await DaemonProcess.start(
+            "stubborn-daemon",
+            config: """
+                socket: { mode: "0666" }
+                access:
+                  rules:
+                    - {path: /, to: {uid: 1001}, may: [read, history]}
+                    - {path: /, to: {uid: 1002}, may: [read, history, admin]}
+                data: { directory: \(directory.path("data")) }
+                """, in: directory)
+        let control = Reactorctl(daemon: daemon)
+        #expect(try await control("dispatch", "/", #"{"whisper":"hunter2"}"#).code == 0)
+        let tell = #"{"tell":{"name":"ada","text":"hunter3"}}"#
+        #expect(try await control("dispatch", "/", tell).code == 0)
+        let raw = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        raw.send(.open, number: 1, Open(path: "/").wireBytes())
+        raw.send(.dispatch, number: 1, try WireValue(json: #"{"whispr":"hunter4"}"#).wireBytes())
+        raw.shutDown()
+        #expect(!raw.rest().isEmpty)
+        for uid in [0, 1_001, 1_002] {
+            let log = try ChildProcess(
+                "/usr/bin/setpriv",
+                ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
+                    + [Built.product("reactorctl"), "log", "/", "--socket", daemon.socketPath],
+                in: directory, name: "log-\(uid)")
+            #expect(await log.ended() == .exited(0), "\(log.errors)")
+            for secret in ["hunter2", "hunter3", "hunter4"] {
+                #expect(log.output.contains(secret) == (uid != 1_001), "\(uid): \(log.output)")
+            }
+            #expect(log.output.contains("ada") && log.output.contains("whisper"))
+            #expect(log.output.contains("(secret)") == (uid == 1_001))
+        }
+        #expect(await daemon.stop() == .exited(0))
+    }
+
     // MARK: Files and descriptors
 
     @Test(

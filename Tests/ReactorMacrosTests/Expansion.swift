@@ -11,6 +11,7 @@ var macroSpecs: [String: MacroSpec] {
             type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
         "WireAlias": MacroSpec(type: WireAliasMacro.self),
         "WireInternal": MacroSpec(type: WireInternalMacro.self),
+        "WireSecret": MacroSpec(type: WireSecretMacro.self),
         "WireRemoved": MacroSpec(type: WireRemovedMacro.self),
         "MemberwiseInit": MacroSpec(type: MemberwiseInitMacro.self),
         "Reactor": MacroSpec(type: ReactorMacro.self, conformances: ReactorMacro.conformances),

@@ -57,4 +57,16 @@ struct WireAliasTests {
                 1, 1,
                 "@WireInternal marks actions that only the daemon sends; put it on an enum case"))
     }
+
+    @Test("X118: @WireSecret on anything but a field or a case is refused with a remedy")
+    func secretElsewhere() {
+        expectDiagnostics(
+            """
+            @WireSecret struct State {}
+            """,
+            told(
+                1, 1,
+                "@WireSecret hides a stored property, or the values of an enum case, from the log; "
+                    + "put it on one of these"))
+    }
 }

@@ -26,16 +26,28 @@ struct Stubborn {
         case trap
         /// Never returns.
         case hang
+        /// Keeps a secret.
+        @WireSecret case whisper(String)
+        /// Keeps a secret of a person.
+        case tell(Note)
+    }
+
+    @WireCodable
+    struct Note: Equatable {
+        var name: String
+        @WireSecret var text: String
     }
 
     enum Mutation: Equatable {
         case begun(String)
         case dripped
+        case told(Note)
     }
 
     struct State: Equatable {
         var begun: [String] = []
         var drops = 0
+        var notes: [Note] = []
     }
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
@@ -51,6 +63,8 @@ struct Stubborn {
             Mutations(async: Effect { emit in for _ in 0..<count { emit(.dripped) } })
         case .trap: preconditionFailure("told to")
         case .hang: Self.hang()
+        case .whisper(let text): [.told(Note(name: "", text: text))]
+        case .tell(let note): [.told(note)]
         }
     }
 
@@ -74,6 +88,7 @@ struct Stubborn {
         switch mutation {
         case .begun(let name): state.begun.append(name)
         case .dripped: state.drops += 1
+        case .told(let note): state.notes.append(note)
         }
     }
 }

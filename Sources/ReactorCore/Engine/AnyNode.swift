@@ -156,6 +156,8 @@ public class AnyNode {
     package var isCollection: Bool { false }
     /// Whether the node shows a derived value, which no history contains.
     package var isDerived: Bool { false }
+    /// The type of the node's reactor, or of the children of a collection; `nil` for a derived value.
+    package var reactorType: (any Reactor.Type)? { nil }
     /// Shape of the own states of a collection's children; `nil` in other nodes.
     package var childSchema: WireSchema? { nil }
     /// Whether the keys of a collection are integers.

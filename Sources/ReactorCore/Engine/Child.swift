@@ -321,9 +321,41 @@ public struct ChildFailure {
 /// The entries of a table while it is filled.
 final class PathEntries {
     private(set) var paths: [AnyKeyPath: SlicePath] = [:]
+    /// The types of the children, if these are collected instead of paths.
+    private(set) var types: [ChildType]?
+
+    /// Collects paths, or the types of the children of one reactor.
+    init(ofTypes: Bool = false) { if ofTypes { types = [] } }
+
+    /// Adds a child's type; returns whether types are collected.
+    func add(_ type: ChildType) -> Bool {
+        types?.append(type)
+        return types != nil
+    }
 
     /// Adds the path that a key path from the root leads to.
     func add(_ keyPath: AnyKeyPath, _ path: SlicePath) { paths[keyPath] = path }
+}
+
+/// The name and the type of a reactor's static child, or of a collection with the type of its
+/// children.
+package struct ChildType {
+    /// The name of the property.
+    package let name: WireKey
+    /// The child's type, or that of the children of a collection.
+    package let type: any Reactor.Type
+    /// Whether it is a collection.
+    package let isCollection: Bool
+}
+
+extension Reactor {
+    /// The types of the children that the reactor's properties declare, without any reactor.
+    package static var childTypes: [ChildType] {
+        let entries = PathEntries(ofTypes: true)
+        var visitor = ChildPathVisitor<Self>(prefix: nil, path: .root, entries: entries)
+        childPaths(&visitor)
+        return entries.types ?? []
+    }
 }
 
 /// Receives the key paths of a reactor's children, for a ``PathTable``.
@@ -337,6 +369,7 @@ public struct ChildPathVisitor<Parent: Reactor> {
     public mutating func child<R: Reactor>(
         _ name: WireKey, _ value: KeyPath<Parent, R>, _ handle: KeyPath<Parent, ChildHandle<R>>
     ) {
+        if entries.add(ChildType(name: name, type: R.self, isCollection: false)) { return }
         let place = path.appending(name)
         guard let value = fromRoot(value) else { return }
         entries.add(value, place)
@@ -349,6 +382,7 @@ public struct ChildPathVisitor<Parent: Reactor> {
     public mutating func children<Key: ChildKey, R: Reactor>(
         _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<Key, R>>
     ) {
+        if entries.add(ChildType(name: name, type: R.self, isCollection: true)) { return }
         note(handle, path.appending(name))
     }
 

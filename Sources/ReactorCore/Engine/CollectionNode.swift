@@ -29,6 +29,7 @@ final class CollectionNode<Key: ChildKey, R: Reactor>: AnyNode {
     }
 
     package override var isCollection: Bool { true }
+    package override var reactorType: (any Reactor.Type)? { R.self }
     package override var describedName: String { R.collectionName }
     package override var mirroredTypes: NodeTypes {
         NodeTypes(

@@ -29,6 +29,7 @@ public final class Node<R: Reactor>: AnyNode {
     /// The state as clients see it, after ``Reactor/transform(state:)``.
     @usableFromInline package var presented: R.State { rules?.presented ?? state }
 
+    package override var reactorType: (any Reactor.Type)? { R.self }
     package override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
     override var form: ReactorForm { R.form }

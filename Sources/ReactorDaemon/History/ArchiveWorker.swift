@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import ReactorJournal
 import ReactorServer
@@ -18,6 +19,8 @@ final class ArchiveWorker {
     private let dropped: [SlicePath]
     private let limits: ServerLimits
     private let roots: Roots?
+    /// What callers that may not administer the daemon do not see of the log.
+    private let secrets: SecretTable
     /// Raised while a log query waits, so that the loop reports newly appended rows.
     private let hasFollowers: Flag
     /// True once the connection has closed or the archive is stopping.
@@ -87,13 +90,14 @@ final class ArchiveWorker {
 
     init(
         _ directory: DataDirectory, dropped: [SlicePath], limits: ServerLimits,
-        roots: Roots?, hasFollowers: Flag,
+        roots: Roots?, secrets: SecretTable, hasFollowers: Flag,
         isOver: @escaping (ConnectionID) -> Bool, answer: @escaping Answer
     ) {
         self.directory = directory
         self.dropped = dropped
         self.limits = limits
         self.roots = roots
+        self.secrets = secrets
         self.hasFollowers = hasFollowers
         self.isOver = isOver
         self.answer = answer
@@ -351,7 +355,8 @@ extension ArchiveWorker {
         // A reader at the journal's end is used again only by a client that waits there. A reader
         // that still seeks its first revision fits no other query.
         if waits || !page.isEnd, !reader.isSeeking { keep(reader) }
-        return .answered(page.wireBytes())
+        let shown = inquiry.mayAdminister(geteuid()) ? page : secrets.hidden(in: page)
+        return .answered(shown.wireBytes())
     }
 
     /// Keeps a reader for the query of the next page.

@@ -28,7 +28,7 @@ final class HistoryArchive: Sendable {
 
     init(
         _ directory: DataDirectory, dropped: [SlicePath], limits: ServerLimits,
-        roots: ArchiveWorker.Roots?,
+        roots: ArchiveWorker.Roots?, secrets: SecretTable,
         answer: @escaping ArchiveWorker.Answer
     ) throws(WorkThreadError) {
         let bell = Bell()
@@ -39,7 +39,7 @@ final class HistoryArchive: Sendable {
         (self.isStopping, self.hasFollowers, self.gone) = (isStopping, hasFollowers, gone)
         thread = try WorkThread(name: "history") {
             let worker = ArchiveWorker(
-                directory, dropped: dropped, limits: limits, roots: roots,
+                directory, dropped: dropped, limits: limits, roots: roots, secrets: secrets,
                 hasFollowers: hasFollowers,
                 isOver: { connection in
                     isStopping.isUp || gone.withLock { $0.contains(connection) }

@@ -58,12 +58,15 @@ final class HistoryRouter {
             _ = handle.post { router.open().answer(inquiry, result) }
         }
         let (limits, dropped) = (server.limits, history.config.dropped)
+        let secrets = SecretTable(of: server.tree)
         do throws(WorkThreadError) {
             logs = try HistoryArchive(
-                directory, dropped: dropped, limits: limits, roots: nil, answer: answer)
+                directory, dropped: dropped, limits: limits, roots: nil, secrets: secrets,
+                answer: answer)
             do throws(WorkThreadError) {
                 trees = try HistoryArchive(
-                    directory, dropped: dropped, limits: limits, roots: roots, answer: answer)
+                    directory, dropped: dropped, limits: limits, roots: roots, secrets: secrets,
+                    answer: answer)
             } catch {
                 logs.close()
                 throw error
@@ -85,9 +88,7 @@ final class HistoryRouter {
     /// Answers a reconnecting client's query for the frames it missed.
     func take(_ question: HistoryQuestion) { missed.ask(question) }
 
-    private func mayBackUp(_ inquiry: Inquiry) -> Bool {
-        inquiry.isAdministrator || inquiry.peer.uid == geteuid() || inquiry.peer.uid == 0
-    }
+    private func mayBackUp(_ inquiry: Inquiry) -> Bool { inquiry.mayAdminister(geteuid()) }
 
     /// Routes a query.
     func take(_ inquiry: Inquiry) {

@@ -24,6 +24,12 @@ package struct Inquiry: Sendable {
 extension Inquiry {
     /// Maximum number of such questions that wait on one connection.
     package static let perConnectionMax = 8
+
+    /// Whether the peer may see what all users do: the rules let it, or it is root or the user
+    /// `ownerUID` of the daemon.
+    package func mayAdminister(_ ownerUID: UInt32) -> Bool {
+        isAdministrator || peer.uid == ownerUID || peer.uid == 0
+    }
 }
 
 extension Question {

@@ -19,7 +19,7 @@ enum Surface {
         "ReactorLoop": 34,
         "ReactorServer": 48,
         "ReactorTesting": 247,
-        "ReactorWire": 445,
+        "ReactorWire": 448,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -38,7 +38,7 @@ final class ArchiveRig: Sendable {
             roots: { [gate] in
                 gate.wait()
                 throw JournalError.moved(path: "nowhere")
-            },
+            }, secrets: SecretTable(of: Tree(ReactorGroup([]), epoch: 7)),
             answer: { [answered] inquiry, result in
                 order.withLock { $0.append(inquiry.number) }
                 answers.withLock { $0[inquiry.number] = result }

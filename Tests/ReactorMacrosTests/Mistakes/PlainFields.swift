@@ -86,4 +86,5 @@ enum Own {
 enum Stage: String {
     case build
     @WireInternal case ship  // expect: @WireInternal has no effect in an enum with a raw value
+    @WireSecret case check  // expect: @WireSecret has no effect in an enum with a raw value
 }

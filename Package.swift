@@ -16,6 +16,7 @@ let argumentParser = Target.Dependency.product(
 let collections = Target.Dependency.product(
     name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -40,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
@@ -125,7 +127,7 @@ let package = Package(
             name: "ReactorDaemon",
             dependencies: [
                 "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
-                "ReactorWire", "ReactorThreads", "ReactorYAML", logging,
+                "ReactorWire", "ReactorThreads", "ReactorYAML", coreMetrics, logging,
             ],
             swiftSettings: strict),
 
@@ -194,7 +196,11 @@ let package = Package(
         .target(name: "TestPrograms", path: "Tests/TestPrograms", swiftSettings: strict),
         // A daemon whose effects do not end, for tests of the shutdown.
         .executableTarget(
-            name: "stubborn-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
+            name: "stubborn-daemon",
+            dependencies: [
+                "ReactorCore", "ReactorDaemonCommand",
+                .product(name: "Metrics", package: "swift-metrics"),
+            ],
             path: "Tests/StubbornDaemon", swiftSettings: strict),
         // A daemon with an exchangeable `reduce`, for tests of the replay.
         .executableTarget(
@@ -284,7 +290,7 @@ let package = Package(
                 "ReactorBytes", "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal",
                 "ReactorLoop", "ReactorServer", "ReactorThreads", "ReactorWire", "StockReactors",
                 "TestPrograms", "reactord", "reactorctl", "stubborn-daemon", "fickle-daemon",
-                "tracker-daemon",
+                "tracker-daemon", coreMetrics,
             ],
             resources: [.copy("Golden"), .copy("Python")], swiftSettings: strict),
         .testTarget(

@@ -60,6 +60,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     @OptionGroup var options: ServeOptions
 
     mutating func run() throws {
+        // Before the reactors are made: a metric records where its backend is when it is made.
+        Daemon.collectMetrics()
         let reactors = Program.reactors
         if options.config == nil, reactors.needsConfig {
             throw ValidationError("Missing expected argument '--config <file>'")

@@ -1,4 +1,5 @@
 import Glibc
+import Metrics
 import ReactorCore
 import ReactorDaemonCommand
 
@@ -71,7 +72,8 @@ struct Stubborn {
     private func begin(
         _ name: String, _ work: @escaping @Sendable (TreeClock) async throws -> Void
     ) -> Mutations<Mutation> {
-        Mutations(
+        Counter(label: "stubborn.effects").increment()
+        return Mutations(
             async: Effect(cancelID: name) { emit in
                 emit(.begun(name))
                 try await work(emit.clock)

@@ -26,6 +26,8 @@ struct MetricsReport: Sendable {
     var parkCount: Int
     /// How the last reload of the configuration ended.
     var reload: ReloadStatus
+    /// The metrics of the program's own code; nil if another backend has them.
+    var program: ProgramMetrics?
 
     /// The metrics in the text format of Prometheus.
     ///
@@ -38,6 +40,7 @@ struct MetricsReport: Sendable {
         describeMemory(in: &text)
         if let history { Self.describe(history, HistorySize(of: history.directory), in: &text) }
         Self.describe(ProcessUsage(), in: &text)
+        program?.describe(in: &text)
         return text.text
     }
 

@@ -14,10 +14,29 @@ struct MetricsText {
         case counter
         case gauge
         case histogram
+        case summary
     }
 
     /// A label with its value.
     typealias Label = (name: String, value: String)
+
+    /// A line of a family.
+    struct Sample {
+        /// What follows the family's name.
+        var suffix: String
+        var labels: [Label]
+        var value: String
+
+        init(_ suffix: String, _ labels: [Label], _ value: String) {
+            (self.suffix, self.labels, self.value) = (suffix, labels, value)
+        }
+    }
+
+    /// Writes a family with all its lines.
+    mutating func family(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        header(name, kind, help)
+        for line in samples { sample(name + line.suffix, line.labels, line.value) }
+    }
 
     /// Writes a counter without labels.
     mutating func counter(_ name: String, _ help: String, _ value: UInt64) {
@@ -70,15 +89,7 @@ struct MetricsText {
 
     /// Writes a histogram in seconds.
     mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
-        header(name, .histogram, help)
-        var count: UInt64 = 0
-        for (bound, number) in zip(Histogram.bounds, histogram.counts) {
-            count &+= number
-            sample(name + "_bucket", [("le", "\(Self.seconds(bound))")], "\(count)")
-        }
-        sample(name + "_bucket", [("le", "+Inf")], "\(histogram.count)")
-        sample(name + "_sum", [], "\(Self.seconds(histogram.sum))")
-        sample(name + "_count", [], "\(histogram.count)")
+        family(name, .histogram, help, histogram.samples([]))
     }
 
     private mutating func header(_ name: String, _ kind: Kind, _ help: String) {
@@ -109,5 +120,23 @@ struct MetricsText {
             }
         }
         return escaped
+    }
+}
+
+extension Histogram {
+    /// The lines of a histogram in seconds with these labels.
+    func samples(_ labels: [MetricsText.Label]) -> [MetricsText.Sample] {
+        var samples: [MetricsText.Sample] = []
+        var sum: UInt64 = 0
+        for (bound, number) in zip(Self.bounds, counts) {
+            sum &+= number
+            let limit = "\(MetricsText.seconds(bound))"
+            samples.append(MetricsText.Sample("_bucket", labels + [("le", limit)], "\(sum)"))
+        }
+        return samples + [
+            MetricsText.Sample("_bucket", labels + [("le", "+Inf")], "\(count)"),
+            MetricsText.Sample("_sum", labels, "\(MetricsText.seconds(self.sum))"),
+            MetricsText.Sample("_count", labels, "\(count)"),
+        ]
     }
 }

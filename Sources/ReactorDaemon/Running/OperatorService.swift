@@ -1,3 +1,4 @@
+import CoreMetrics
 import Glibc
 import Logging
 import ReactorJournal
@@ -94,7 +95,8 @@ final class OperatorService {
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
             history: shell.historyFigures, slow: shell.meter.slowLog.counts,
-            parkCount: sockets.parkCount, reload: reloader.status)
+            parkCount: sockets.parkCount, reload: reloader.status,
+            program: Daemon.collectedMetrics)
     }
 }
 
@@ -236,6 +238,18 @@ extension OperatorService {
     private func run(name: String, _ work: @escaping @Sendable () -> Void) {
         if (try? WorkThread(name: name, takesSignals: false, work)) == nil { work() }
     }
+}
+
+// MARK: - Metrics of the program's own code
+extension Daemon {
+    /// Shows what the program's code records through swift-metrics with the daemon's own metrics.
+    ///
+    /// Call it once, before the code makes its first metric. `DaemonCommand` does so; a program that
+    /// creates a ``Daemon`` itself may, or selects another backend.
+    public static func collectMetrics() { MetricsSystem.bootstrap(ProgramMetrics()) }
+
+    /// The metrics that ``collectMetrics()`` collects.
+    static var collectedMetrics: ProgramMetrics? { MetricsSystem.factory as? ProgramMetrics }
 }
 
 /// The times at which a file is written, and whether that fails.

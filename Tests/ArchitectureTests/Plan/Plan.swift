@@ -100,7 +100,7 @@ enum Plan {
                 "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
                 "ReactorWire", "ReactorThreads", "ReactorYAML",
             ],
-            products: ["Logging"], system: ["Glibc", "Darwin"]),
+            products: ["CoreMetrics", "Logging"], system: ["Glibc", "Darwin"]),
         // A daemon as a program: its command line; must not know an author's reactors.
         Room(
             "ReactorDaemonCommand", floor: 5,
@@ -160,7 +160,7 @@ enum Plan {
         Room("TestPrograms", floor: 0, tests: []),
         Room(
             "stubborn-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
-            system: ["Glibc"], tests: []),
+            products: ["Metrics"], system: ["Glibc"], tests: []),
         Room(
             "fickle-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
             system: ["Foundation"], tests: []),

@@ -21,6 +21,9 @@ enum Snippets {
             "Tests/ReactorTestingTests/TrackerSimulationTests.swift",
             "Tests/ReactorTestingTests/GuideTests.swift",
         ],
+        "Sources/ReactorDaemon/ReactorDaemon.docc/Metrics.md": [
+            "Tests/StubbornDaemon/StubbornDaemon.swift"
+        ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Tutorial"): [
             "Tests/Guestbook/Sources/GuestbookCore/Guestbook.swift",

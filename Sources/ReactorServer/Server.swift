@@ -208,6 +208,9 @@ extension Server {
     /// The request whose answer is encoded off the loop; nil if none is.
     package var encodingSubject: EncodingSubject? { answers.encodingSubject }
 
+    /// The last question of a client; nil before the first one.
+    package var lastAsked: AskedQuestion? { answers.lastAsked }
+
     /// The figures of the server and its tree, for metrics. *Cost*: as ``memory``.
     package var figures: ServerFigures {
         var figures = answers.figures(endedTurns: intake.endedTurns)

@@ -38,13 +38,13 @@ package struct SlowEntry: Equatable, Sendable {
     package var kind: SlowKind
     /// How long it took.
     package var nanoseconds: UInt64
-    /// The connection that caused it; `nil` for turns and commits, which several may cause.
+    /// The connection that caused it; `nil` for commits, and for turns that several caused.
     package var connection: UInt64?
     /// The user of the client's process.
     package var uid: UInt32?
     /// The client's process.
     package var pid: Int32?
-    /// The question that was answered.
+    /// The question that was answered, or that caused the turn.
     package var question: String?
     /// The node of the actions, the last one if ``isMixed``; or the path in the question.
     package var path: String?
@@ -93,6 +93,8 @@ package struct DaemonActivity: Equatable, Sendable {
     package var turnDurations: [UInt64]
     /// Number of commits in each range.
     package var commitDurations: [UInt64]
+    /// What an operator should attend to now, the gravest first; none from an older daemon.
+    package var alarms: [String] = []
 }
 
 /// A node with its number of actions.

@@ -102,6 +102,7 @@ struct TopView {
                 ("pid", .number(UInt64(max(0, client.pid)))), Self.rate(rate),
             ])
         }
+        fields.append(("alarms", .array(now.alarms.map { .text($0) })))
         fields.append(("paths", .array(paths)))
         fields.append(("clients", .array(clients)))
         let pairs = fields.map { "\(WireValue.text($0.0).json()):\($0.1.json())" }
@@ -126,7 +127,7 @@ extension TopView {
 
     /// The report for a terminal of this size: at most `rows` lines of at most `columns` characters.
     func lines(title: String, columns: Int, rows: Int) -> [String] {
-        var lines = [title] + figures + [""]
+        var lines = [title] + alarms + figures + [""]
         let room = max(0, rows - lines.count)
         if columns >= Self.wideColumnsMin {
             let left = columns / 2 - 1
@@ -145,6 +146,16 @@ extension TopView {
         return lines.prefix(max(0, rows)).map { String($0.prefix(max(0, columns))) }
     }
 
+    /// Maximum number of alarms on a terminal.
+    static let alarmsMax = 3
+
+    /// The gravest alarms; the last line has the number of further ones.
+    private var alarms: [String] {
+        let shown = now.alarms.prefix(Self.alarmsMax).map { "ALARM " + $0.terminalSafe }
+        let left = now.alarms.count - shown.count
+        return left > 0 ? shown.dropLast() + ["\(shown[shown.count - 1]), and \(left) more"] : shown
+    }
+
     private var figures: [String] {
         func amount(_ name: String) -> String { DurationLabel.amount(perSecond(name)) + "/s" }
         let memory = DurationLabel.bytes(now.residentBytes)
@@ -157,7 +168,7 @@ extension TopView {
                 + "sessions \(current("sessions"))  nodes \(current("nodes"))  "
                 + "sequence \(current("sequence"))",
             "memory \(memory)  queues \(queues)  conflated \(amount("conflations"))  "
-                + "faults \(amount("faults"))" + (current("readOnly") > 0 ? "  READ-ONLY" : ""),
+                + "faults \(amount("faults"))",
         ]
         for (name, counts) in durations {
             let labels = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1)].map {

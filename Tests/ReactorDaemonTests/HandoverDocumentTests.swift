@@ -17,7 +17,8 @@ struct HandoverDocumentTests {
                 HandedSocket(role: .main, path: "/run/s", listener: 6, lock: 7),
                 HandedSocket(role: .metrics, path: "/run/m", listener: 8, lock: nil),
             ], links: [HandedLink(connection: 3, descriptor: 9)],
-            server: server.handOver(unsent: { _ in [] }))
+            server: server.handOver(unsent: { _ in [] }),
+            slow: [.of(.turn, 9)])
     }
 
     @Test("it is read as it was written, with every descriptor")

@@ -57,6 +57,29 @@ struct HotRestartTests {
         #expect(try await rig.control("get", "/visits").output == "{\"count\":\(count)}\n")
     }
 
+    @Test("P122: the slow log keeps its entries over a restart, and counts on")
+    func slowLog() async throws {
+        let data = "data: { directory: \(rig.directory.path("data")) }\n"
+        try await rig.start(
+            config: "slowLog: { turns: 1us, entriesMax: 10000 }\n" + data + DaemonProcess.example)
+        let increment = #"{"increment":{"by":1}}"#
+        #expect(try await rig.control("dispatch", "/visits", increment).code == 0)
+        let before = try await rig.control("slowlog").lines
+        #expect(!before.isEmpty)
+        #expect(try rig.restart().problem == nil)
+        #expect(try await rig.control("dispatch", "/visits", increment).code == 0)
+        let after = try await rig.control("slowlog").lines
+        #expect(after.starts(with: before) && after.count > before.count)
+        let numbers = try after.map { line -> WireValue? in
+            guard case .map(let fields) = try WireValue(json: line) else { return nil }
+            return fields["number"]
+        }
+        let expected = (1...UInt64(after.count)).map {
+            WireValue.integer(WireInteger(isNegative: false, magnitude: $0))
+        }
+        #expect(numbers == expected)
+    }
+
     @Test("P122: a lock stays held over several restarts, and passes to its waiter only after that")
     func lock() async throws {
         try await rig.start()

@@ -1,8 +1,8 @@
-import ReactorServer
 import ReactorWire
 import Testing
 
 @testable import ReactorDaemon
+@testable import ReactorServer
 
 /// Drives ``CommitTimes``.
 @Suite("LoopMeter")
@@ -101,5 +101,58 @@ struct LoopMeterTests {
         let question = try #require(entries.last)
         #expect(question.question == "past" && question.path == "/visits")
         #expect(question.connection == 5 && question.uid == 1 && question.pid == 3)
+    }
+
+    /// A meter that keeps turns of 1,000 ns and more.
+    private func turnMeter() -> LoopMeter {
+        var config = SlowLogConfig()
+        (config.actions, config.turns) = (.nanoseconds(5_000), .nanoseconds(1_000))
+        let meter = LoopMeter()
+        meter.keepSlow(config)
+        return meter
+    }
+
+    private func asked(at time: UInt64) -> AskedQuestion {
+        AskedQuestion(
+            ask: .get(path: "/page"), connection: ConnectionID(9),
+            peer: Peer(uid: 4, gid: 5, pid: 6), time: time)
+    }
+
+    @Test("a slow turn has the client of the read that took half of its time, also of a question")
+    func causes() throws {
+        let meter = turnMeter()
+        for (connection, start, end) in [(UInt64(1), UInt64(10), UInt64(310)), (2, 310, 910)] {
+            meter.beginRead(of: ConnectionID(connection), at: start, progress(0))
+            guard var read = meter.endRead(at: end, progress(0)) else {
+                #expect(connection == 1)
+                continue
+            }
+            read.uid = 7
+            read.attribute(to: asked(at: start))
+            meter.keepRead(read)
+        }
+        meter.endTurn(at: 1_210) { nil }
+        // The next turn has no read that is long enough.
+        meter.beginRead(of: ConnectionID(3), at: 2_000, progress(0))
+        #expect(meter.endRead(at: 2_100, progress(4)) == nil)
+        meter.endTurn(at: 3_100) { asked(at: 2_000) }
+        let entries = meter.slowLog.entries(after: 0)
+        #expect(entries.map(\.kind) == [.turn, .turn])
+        #expect(entries[0].question == "get" && entries[0].path == "/page")
+        #expect(entries[0].connection == 9 && entries[0].uid == 4 && entries[0].pid == 6)
+        #expect(entries[1].connection == nil && entries[1].question == nil)
+        #expect(entries[1].actions == 4)
+    }
+
+    @Test("a slow turn without actions has the question that came in it, and no earlier one")
+    func lateAnswers() {
+        let meter = turnMeter()
+        for (time, isAttributed) in [(UInt64(100), true), (99, false)] {
+            meter.beginWork(at: 100)
+            meter.endTurn(at: 1_500) { asked(at: time) }
+            let entry = meter.slowLog.entries(after: 0).last
+            #expect((entry?.question == "get") == isAttributed)
+            #expect((entry?.connection == 9) == isAttributed)
+        }
     }
 }

@@ -76,6 +76,31 @@ struct MetricsTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path("m")))
     }
 
+    @Test("the age of the last backup is that of the directory, also after a restart")
+    func backupAge() async throws {
+        let directory = TestDirectory()
+        let name = "reactord_backup_age_seconds"
+        var daemon = try await Self.start(in: directory)
+        let before = try await Reactorctl(daemon: daemon)("metrics").output
+        #expect(Self.value(name, in: before) == nil)
+        let backup = try await Reactorctl(daemon: daemon)("backup", directory.path("backup"))
+        #expect(backup.code == 0, "\(backup)")
+        // A file's time tells how long ago that was.
+        let hour = Date(timeIntervalSinceNow: -3_600)
+        for _ in 1...2 {
+            let text = try await Reactorctl(daemon: daemon)("metrics").output
+            #expect(try #require(Self.value(name, in: text)) >= 0)
+            try FileManager.default.setAttributes(
+                [.modificationDate: hour], ofItemAtPath: directory.path("data/last-backup"))
+            let later = try await Reactorctl(daemon: daemon)("metrics").output
+            #expect(try #require(Self.value(name, in: later)) >= 3_599)
+            #expect(await daemon.stop() == .exited(0))
+            daemon = try await Self.start(in: directory)
+        }
+        // A copy is another directory.
+        #expect(!FileManager.default.fileExists(atPath: directory.path("backup/last-backup")))
+    }
+
     @Test("the page of metrics lists exactly the families that a daemon shows, with their labels")
     func page() async throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent()

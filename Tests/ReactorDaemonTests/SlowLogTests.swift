@@ -29,6 +29,23 @@ struct SlowLogTests {
         #expect(log.counts == [.turn: 20])
     }
 
+    @Test("the log of a former process comes first, and later entries get later numbers")
+    func restored() {
+        var former = log(entriesMax: 5)
+        for count in 1...9 { former.add(.of(.turn, UInt64(count))) }
+        var log = log(entriesMax: 3)
+        log.add(.of(.commit, 100))
+        log.restore(former.entries(after: 0))
+        #expect(log.entries(after: 0).map(\.number) == [8, 9, 10])
+        #expect(log.entries(after: 0).map(\.nanoseconds) == [8, 9, 100])
+        log.add(.of(.turn, 101))
+        #expect(log.entries(after: 0).map(\.number) == [9, 10, 11])
+        // The counters begin at 0 with each process.
+        #expect(log.counts == [.commit: 1, .turn: 1])
+        log.restore([])
+        #expect(log.entries(after: 0).map(\.number) == [1, 2, 3])
+    }
+
     @Test("a threshold of zero keeps no operation of its kind")
     func thresholds() {
         var config = SlowLogConfig()

@@ -35,6 +35,35 @@ struct TopTests {
         _ = await top.ended()
     }
 
+    @Test("what an operator should attend to now is shown first, and ends by itself")
+    func alarms() async throws {
+        let daemon = try await DaemonProcess.start()
+        let reactorctl = Reactorctl(daemon: daemon)
+        func alarms() async throws -> WireValue? {
+            let run = try await reactorctl("top", "--interval", "100ms", "--count", "1")
+            guard case .map(let map) = try WireValue(json: run.output) else { return nil }
+            return map["alarms"]
+        }
+        #expect(try await alarms() == [])
+        let file = try daemon.directory.write("limits: 5\n", to: "reactord.yaml")
+        #expect(try await reactorctl("reload").code == 65)
+        let line = "the configuration file has problems: the former one is in force"
+        #expect(try await alarms() == [.text(line)])
+        let program = Built.product("reactorctl")
+        let top = try ChildProcess(
+            "/usr/bin/script",
+            [
+                "-qec",
+                "stty rows 24 columns 80; '\(program)' top --socket '\(daemon.socketPath)' "
+                    + "--interval 100ms --count 1", "/dev/null",
+            ], in: daemon.directory, name: "script")
+        #expect(await top.ended() == .exited(0))
+        #expect(top.output.contains("ALARM \(line)"), "\(top.output)")
+        try Data(DaemonProcess.example.utf8).write(to: URL(filePath: file))
+        #expect(try await reactorctl("reload").code == 0)
+        #expect(try await alarms() == [])
+    }
+
     @Test("it ends after the given number of reports, and refuses a useless interval")
     func count() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())

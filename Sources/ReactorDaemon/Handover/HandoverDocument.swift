@@ -21,6 +21,8 @@ struct HandoverDocument: Equatable, Sendable {
     /// The sockets of the connections in ``server``.
     var links: [HandedLink]
     var server: ServerHandover
+    /// The slow log.
+    var slow: [SlowEntry] = []
 
     /// The form of the document; another one is refused.
     static let version: UInt32 = 1

@@ -325,6 +325,7 @@ extension ArchiveWorker {
                 of: directory, into: path,
                 isCancelled: { [isOver] in isOver(inquiry.connection) })
         }
+        directory.markBackup()
         return BackupMade(
             row: backup.end.number,
             revision: Revision(epoch: backup.end.epoch, sequence: backup.end.sequence),

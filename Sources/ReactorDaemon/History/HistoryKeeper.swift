@@ -94,6 +94,9 @@ final class HistoryKeeper {
             snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
     }
 
+    /// Whether the last snapshot could not be written.
+    var hasSnapshotFailed: Bool { record.hasFailed }
+
     /// The marks of running actions, as other threads may read them.
     var marks: ActionMarks { ActionMarks(path: directory.path + "/" + History.marksName) }
 

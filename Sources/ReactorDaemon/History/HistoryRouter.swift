@@ -30,8 +30,6 @@ final class HistoryRouter {
     private var heavyCounts: [UInt32: Int] = [:]
     /// The result of the last requested snapshot.
     private var lastMade: SnapshotMade?
-    /// When the last backup was made, in nanoseconds of the loop's time; nil before one was made.
-    private(set) var lastBackup: UInt64?
     /// Connections that have sent a query to an archive.
     private var asking: Set<ConnectionID> = []
     /// Connections that have ended their input.
@@ -132,13 +130,7 @@ final class HistoryRouter {
             heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
         default: break
         }
-        if case .success(let bytes) = result {
-            switch inquiry.ask {
-            case .backup, .keepBackup: lastBackup = loop.now
-            default: break
-            }
-            onAnswered?(inquiry, bytes.count)
-        }
+        if case .success(let bytes) = result { onAnswered?(inquiry, bytes.count) }
         server.answer(inquiry, with: result, at: loop.now)
     }
 

@@ -199,8 +199,6 @@ struct HistoryFigures: Sendable {
     let snapshotsFailed: UInt64
     /// The time that the last snapshot took; nil before one has ended.
     let snapshotNanoseconds: UInt64?
-    /// Seconds since the last backup of this run; nil before one was made.
-    var backupAge: Double?
 }
 
 /// The file that marks the action being run, for threads other than the loop's.

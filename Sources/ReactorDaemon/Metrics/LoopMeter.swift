@@ -32,6 +32,8 @@ final class LoopMeter {
     private var turnStart: UInt64 = 0
     /// Actions that the turn's input contained.
     private var turnActionCount: UInt64 = 0
+    /// The longest read of the turn, if it is long enough to be the cause of a slow turn.
+    private var longestRead: SlowEntry?
     private var commits = CommitTimes()
     private let slowOperations = Cell(SlowLog())
     /// Threshold of the slow log for a read, in nanoseconds; a longer read is kept.
@@ -87,16 +89,19 @@ final class LoopMeter {
     }
 
     /// Records that the input of the open read, if there is one, has been handled. Returns the read
-    /// if it took so long that the caller completes it for ``keep(_:)``.
+    /// if it took so long that the caller completes it for ``keepRead(_:)``.
     func endRead(at now: UInt64, _ progress: ActionProgress) -> SlowEntry? {
         guard let read else { return nil }
         self.read = nil
         let actionCount = progress.actionCount &- read.former.actionCount
-        guard actionCount > 0 else { return nil }
-        turnActionCount &+= actionCount
         let duration = now &- read.start
-        state.value.actions.record(duration / actionCount, times: actionCount)
-        guard duration >= actionsMax else { return nil }
+        if actionCount > 0 {
+            turnActionCount &+= actionCount
+            state.value.actions.record(duration / actionCount, times: actionCount)
+        }
+        guard duration >= turnMax / 2 || actionCount > 0 && duration >= actionsMax else {
+            return nil
+        }
         var entry = SlowEntry.of(.actions, duration, actions: actionCount)
         entry.connection = read.connection.rawValue
         entry.isMixed = progress.spanCount &- read.former.spanCount > 1
@@ -106,14 +111,26 @@ final class LoopMeter {
     /// Whether a read is open.
     var isReading: Bool { read != nil }
 
-    /// Records that a turn has ended.
-    func endTurn(at now: UInt64) {
+    /// Records that a turn has ended; `asked` returns the last question.
+    ///
+    /// A slow turn has the client of the read that took at least half of its time. Otherwise, if the
+    /// turn had no actions, it has the question that came in it, which the turn's end answered.
+    func endTurn(at now: UInt64, asked: () -> AskedQuestion? = { nil }) {
         assert(read == nil, "a turn ends inside a read")
         let duration = now &- turnStart
         state.value.turns.record(duration)
-        if duration >= turnMax { keep(.of(.turn, duration, actions: turnActionCount)) }
+        if duration >= turnMax {
+            var entry = SlowEntry.of(.turn, duration, actions: turnActionCount)
+            if let longestRead, longestRead.nanoseconds >= duration / 2 {
+                entry.attribute(to: longestRead)
+            } else if turnActionCount == 0, let asked = asked(), asked.time >= turnStart {
+                entry.attribute(to: asked)
+            }
+            keep(entry)
+        }
         turnStart = 0
         turnActionCount = 0
+        longestRead = nil
     }
 
     /// Records the delay of the loop's tick.
@@ -157,6 +174,15 @@ final class LoopMeter {
         keep(entry)
     }
 
+    /// Adds a read to the slow log if its actions took long, and remembers it for the turn.
+    func keepRead(_ entry: SlowEntry) {
+        if entry.nanoseconds > longestRead?.nanoseconds ?? 0 { longestRead = entry }
+        if entry.actions > 0, entry.nanoseconds >= actionsMax { keep(entry) }
+    }
+
+    /// Continues with the slow log of a former process.
+    func restoreSlow(_ entries: [SlowEntry]) { slowOperations.value.restore(entries) }
+
     /// Adds an operation to the slow log.
     func keep(_ entry: SlowEntry) { slowOperations.value.add(entry) }
 }
@@ -169,6 +195,21 @@ extension SlowEntry {
         SlowEntry(
             number: 0, time: WallClock.milliseconds(), kind: kind, nanoseconds: nanoseconds,
             actions: actions, bytes: bytes)
+    }
+}
+
+extension SlowEntry {
+    /// Takes over the client of a read, and what it sent.
+    fileprivate mutating func attribute(to read: SlowEntry) {
+        (connection, uid, pid) = (read.connection, read.uid, read.pid)
+        (question, path, isMixed) = (read.question, read.path, read.isMixed)
+    }
+
+    /// Takes over a question and its client.
+    mutating func attribute(to asked: AskedQuestion) {
+        let subject = asked.ask.subject
+        (question, path) = (subject.name, subject.path)
+        (connection, uid, pid) = (asked.connection.rawValue, asked.peer.uid, asked.peer.pid)
     }
 }
 

@@ -249,8 +249,8 @@ struct MetricsReport: Sendable {
             "reactord_snapshots_failed_total", "Snapshots that could not be written.",
             history.snapshotsFailed)
         text.gauge(
-            "reactord_backup_age_seconds", "Seconds since the last backup of this run.",
-            seconds: history.backupAge)
+            "reactord_backup_age_seconds", "Seconds since the last backup of this directory.",
+            seconds: size.backupAge)
         text.gauge(
             "reactord_disk_bytes",
             "Bytes of disk that the data directory occupies, without its reserve.",

@@ -38,15 +38,28 @@ struct SlowLog {
     /// The shortest duration of a kind that is recorded, in nanoseconds; the maximum if none is.
     func threshold(of kind: SlowKind) -> UInt64 { thresholds[kind] ?? .max }
 
+    /// Continues the log of a former process of the daemon: its entries come before those of this
+    /// one, which get later numbers.
+    mutating func restore(_ former: [SlowEntry]) {
+        let own = entries(after: 0)
+        entries = former.suffix(countMax)
+        (first, lastNumber) = (0, former.last?.number ?? 0)
+        for entry in own { append(entry) }
+    }
+
     /// Adds an operation, and gives it its number.
     mutating func add(_ entry: SlowEntry) {
-        lastNumber += 1
         counts[entry.kind, default: 0] += 1
+        append(entry)
+    }
+
+    private mutating func append(_ entry: SlowEntry) {
+        lastNumber += 1
         var entry = entry
         entry.number = lastNumber
         if entries.count < countMax {
             entries.append(entry)
-        } else {
+        } else if countMax > 0 {
             entries[first] = entry
             first = (first + 1) % countMax
         }

@@ -219,7 +219,8 @@ extension Restarter {
         let document = HandoverDocument(
             pid: getpid(), row: keeper.journal.lastNumber, dataLock: keeper.lockDescriptor,
             sockets: sockets.handed + (metrics.map { [$0.socket.handed(as: .metrics)] } ?? []),
-            links: shell.handedLinks, server: shell.handOver(asking: inquiry))
+            links: shell.handedLinks, server: shell.handOver(asking: inquiry),
+            slow: shell.meter.slowLog.entries(after: 0))
         let file = try MemoryFile(document.fileBytes)
         let (channel, process) = try start(succession, document, file)
         HandoverFault.reach(.spawned)
@@ -293,6 +294,7 @@ extension Restarter {
         guard let predecessor, let document = predecessor.document else { return shell.begin() }
         try sockets.applyPermissions()
         let taken = shell.takeOver(document.server, document.links)
+        shell.meter.restoreSlow(document.slow)
         predecessor.confirm()
         sockets.claim()
         metrics?.socket.claim()

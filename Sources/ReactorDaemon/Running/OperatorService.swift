@@ -165,7 +165,19 @@ extension OperatorService {
             residentBytes: ProcessUsage().residentBytes, nodes: server.nodes,
             otherActions: server.otherActions, clients: server.clients, bounds: Histogram.bounds,
             actionDurations: figures.actions.counts, turnDurations: figures.turns.counts,
-            commitDurations: figures.commits.counts)
+            commitDurations: figures.commits.counts, alarms: alarms(of: shell).lines)
+    }
+
+    private func alarms(of shell: ServerShell) -> DaemonAlarms {
+        var alarms = DaemonAlarms()
+        (alarms.admission, alarms.isStateFull) = (shell.server.admission, shell.server.isStateFull)
+        (alarms.pressure, alarms.memory) = (
+            shell.meter.ceiling.pressure, shell.meter.ceiling.summary
+        )
+        alarms.isDiskScarce = (shell.keeper?.diskLevel ?? .normal) != .normal
+        alarms.hasSnapshotFailed = shell.keeper?.hasSnapshotFailed ?? false
+        alarms.isFileRefused = !(daemon?.reloader.status.isSuccess ?? true)
+        return alarms
     }
 
     private func reply(to inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {

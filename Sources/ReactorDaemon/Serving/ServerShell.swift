@@ -221,13 +221,7 @@ package final class ServerShell {
     }
 
     /// The figures of the history; nil without a data directory.
-    var historyFigures: HistoryFigures? {
-        guard var figures = keeper?.figures else { return nil }
-        figures.backupAge = router?.lastBackup.map {
-            MetricsText.seconds(loop.now &- $0)
-        }
-        return figures
-    }
+    var historyFigures: HistoryFigures? { keeper?.figures }
 
     /// True if no client is connected.
     var isAlone: Bool { links.value.isEmpty }
@@ -316,10 +310,13 @@ package final class ServerShell {
     private func keep(_ entry: SlowEntry, of server: Server) {
         var entry = entry
         let peer = entry.connection.flatMap { links.value[$0] }.map { Peer(of: $0) }
-        entry.path = server.lastPath?.description
-        entry.uid = peer?.uid
-        entry.pid = peer?.pid
-        meter.keep(entry)
+        (entry.uid, entry.pid) = (peer?.uid, peer?.pid)
+        if entry.actions > 0 {
+            entry.path = server.lastPath?.description
+        } else if let asked = server.lastAsked, asked.connection.rawValue == entry.connection {
+            entry.attribute(to: asked)
+        }
+        meter.keepRead(entry)
     }
 
     /// Ends the measurement of the last read, if any: other work of the turn follows.
@@ -379,7 +376,7 @@ extension ServerShell {
             measureMemory(of: server, at: turnTime)
         }
         meter.position?.leave()
-        meter.endTurn(at: loop.now)
+        meter.endTurn(at: loop.now) { server.lastAsked }
     }
 
     /// Measures the process's memory, and lets the server act on it.

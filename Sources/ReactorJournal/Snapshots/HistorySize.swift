@@ -13,6 +13,8 @@ package struct HistorySize: Sendable, Equatable {
     package let snapshotByteCount: Int
     /// Seconds since the newest snapshot was written; nil if there is none.
     package let snapshotAge: Double?
+    /// Seconds since the last backup was complete; nil if none was made of this directory.
+    package let backupAge: Double?
     /// Bytes of disk that the directory occupies, without its reserve; nil if it cannot be read.
     package let occupiedByteCount: Int?
     /// Bytes that the process may still write to the disk; nil if the system does not show them.
@@ -26,6 +28,7 @@ package struct HistorySize: Sendable, Equatable {
         let numbers = (try? SnapshotStore(directory).numbers()) ?? []
         snapshotByteCount = numbers.reduce(0) { $0 + byteCount(SnapshotHeader.name($1)) }
         snapshotAge = numbers.first.flatMap { directory.age(of: SnapshotHeader.name($0)) }
+        backupAge = directory.age(of: DataDirectory.backupMarkName)
         occupiedByteCount = DiskSpace(of: directory).occupiedByteCount
         freeByteCount = directory.freeByteCount
     }

@@ -61,6 +61,20 @@ extension DataDirectory {
         return Double(max(0, WallClock.milliseconds() - written)) / 1_000
     }
 
+    /// The name of the file whose time is that of the last backup.
+    static let backupMarkName = "last-backup"
+
+    /// Records that a backup is complete, for ``HistorySize/backupAge`` in this run and later ones.
+    /// A failure is no reason to refuse the backup. *C*: `openat`, `futimens`.
+    package func markBackup() {
+        guard (try? makeFile(Self.backupMarkName)) != nil else { return }
+        let file = unsafe openat(
+            descriptor, Self.backupMarkName, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = futimens(file, nil)
+        close(file)
+    }
+
     /// Bytes that this user may still write to the disk; nil if the system does not show them.
     /// *C*: `fstatvfs`.
     var freeByteCount: UInt64? {

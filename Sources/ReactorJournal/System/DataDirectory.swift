@@ -211,7 +211,8 @@ package final class DataDirectory: Sendable {
     /// Whether a history has files of this name.
     private static func isOfHistory(_ name: String) -> Bool {
         ["journal.", "snapshot-"].contains { name.hasPrefix($0) }
-            || ["reserve", "room.partial", "released-row", "last-action"].contains(name)
+            || ["reserve", "room.partial", "released-row", "last-action", backupMarkName]
+                .contains(name)
     }
 
     private static func fault(of status: stat) -> FileFault? {

@@ -23,6 +23,8 @@ final class AnswerService {
     private let inquiries: Inquiries
     /// Large answers that are under way.
     private let answers = Cell(AnswerTable())
+    /// The last question, whose answer may have taken the time of a turn.
+    private(set) var lastAsked: AskedQuestion?
 
     /// Maximum bytes of an answer that is copied for each connection: copying a small answer is
     /// cheaper than sharing it.
@@ -110,6 +112,8 @@ extension AnswerService {
         } catch {
             return delivery.refuse(header, Refusal(.decode, "ask: \(error)"), of: connection)
         }
+        lastAsked = AskedQuestion(
+            ask: ask, connection: connection.id, peer: connection.peer, time: orders.now)
         let question: (form: SliceName.Form, path: String, purpose: Asker.Purpose)
         switch ask {
         case .get(let path): question = (.value, path, .value)

@@ -145,3 +145,15 @@ package struct EncodingSubject: Equatable, Sendable {
     /// The peer of that connection.
     package let peer: Peer
 }
+
+/// The last question that a client asked, for the slow log.
+package struct AskedQuestion: Sendable {
+    /// The question.
+    package let ask: Question
+    /// The connection that asked.
+    package let connection: ConnectionID
+    /// The peer of that connection.
+    package let peer: Peer
+    /// When it arrived, in nanoseconds.
+    package let time: UInt64
+}

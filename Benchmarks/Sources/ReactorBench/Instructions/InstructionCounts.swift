@@ -1,3 +1,5 @@
+import Glibc
+
 /// The counted figures, and the peer of each.
 struct InstructionCounts {
     let daemon: String
@@ -33,8 +35,25 @@ struct InstructionCounts {
             ("client: dispatch, window \(CountedLoad.window)", { try clientActions(.window) }),
             ("client: a delta in a mirror", mirrorDeltas),
         ]
-        return actionFigures + deliveryFigures
+        return actionFigures + deliveryFigures + ruledFigures
             + client.map { name, count in (name, { row(name, try count()) }) }
+    }
+
+    /// What the name of a figure contains if its client is subject to access rules. The same figure
+    /// without that text is its base.
+    static let ruledText = " with rules"
+    /// The user of such a client: neither root nor the daemon's, to whom no rules apply.
+    private static let ruledUID: UInt32 = 1_002
+
+    /// The figures of a client that is subject to access rules. Only root can be another user.
+    private var ruledFigures: [(name: String, count: () throws -> Row)] {
+        guard geteuid() == 0 else { return [] }
+        let actionFigures: [(name: String, count: () throws -> Row)] = [64, 1_024].map { window in
+            let name = "daemon: an action\(Self.ruledText), window \(window)"
+            return (name, { row(name, try actions(.ruled, window: window)) })
+        }
+        let name = "daemon: a delivery to \(Self.subscribers)\(Self.ruledText), window 64"
+        return actionFigures + [(name, { row(name, try deliveries(.ruled, window: 64)) })]
     }
 
     private func figure(
@@ -64,6 +83,8 @@ struct InstructionCounts {
 extension InstructionCounts {
     private enum Side: String {
         case reactord
+        /// The daemon with access rules, and clients that they name.
+        case ruled
         case redis
     }
 
@@ -72,8 +93,8 @@ extension InstructionCounts {
         try RunLengths.actions.perUnit { length, profile in
             try counted(side, "\(side)-window-\(window)-\(profile)") { socket in
                 switch side {
-                case .reactord:
-                    let client = try FrameSocket(connectingTo: socket)
+                case .reactord, .ruled:
+                    let client = try connect(side, to: socket)
                     for _ in 0..<length / window { try client.increment(count: window) }
                 case .redis:
                     let client = try RawSocket(connectingTo: socket)
@@ -92,20 +113,28 @@ extension InstructionCounts {
         try RunLengths.fanOut.perUnit(each: Self.subscribers) { length, profile in
             try counted(side, "\(side)-fan-out-\(window)-\(profile)") { socket in
                 switch side {
-                case .reactord: try fanOut(at: socket, length, window)
+                case .reactord, .ruled: try fanOut(side, at: socket, length, window)
                 case .redis: try redisFanOut(at: socket, length, window)
                 }
             }
         }
     }
 
-    private func fanOut(at socket: String, _ length: Int, _ window: Int) throws {
+    /// Connects as the user of a side: the kernel tells the daemon the user at the connect.
+    private func connect(_ side: Side, to socket: String) throws -> FrameSocket {
+        guard side == .ruled else { return try FrameSocket(connectingTo: socket) }
+        guard seteuid(Self.ruledUID) == 0 else { throw LoadError("seteuid: errno \(errno)") }
+        defer { seteuid(0) }
+        return try FrameSocket(connectingTo: socket)
+    }
+
+    private func fanOut(_ side: Side, at socket: String, _ length: Int, _ window: Int) throws {
         let subscribers = try (0..<Self.subscribers).map { _ in
-            let subscriber = try FrameSocket(connectingTo: socket)
+            let subscriber = try connect(side, to: socket)
             try subscriber.subscribe()
             return subscriber
         }
-        let writer = try FrameSocket(connectingTo: socket)
+        let writer = try connect(side, to: socket)
         for _ in 0..<length / window {
             try writer.increment(count: window)
             for subscriber in subscribers { try subscriber.receiveDeltas(count: window) }
@@ -138,8 +167,9 @@ extension InstructionCounts {
         let wrap = { callgrind.command($0, profile: profile) }
         let server =
             switch side {
-            case .reactord:
-                try ServerProcess.daemon(daemon, Self.setup, in: directory, .unpinned, wrap)
+            case .reactord, .ruled:
+                try ServerProcess.daemon(
+                    daemon, try setup(of: side), in: directory, .unpinned, wrap)
             case .redis:
                 try ServerProcess.redis(
                     durability: .memory, in: directory, data: directory, .unpinned, wrap)
@@ -147,6 +177,14 @@ extension InstructionCounts {
         try load(server.socket)
         server.terminate()
         return try callgrind.instructions(profile: profile)
+    }
+
+    private func setup(of side: Side) throws -> DaemonSetup {
+        var setup = Self.setup
+        guard side == .ruled else { return setup }
+        (setup.ruledUID, setup.hasMap) = (Self.ruledUID, true)
+        guard chmod(directory, 0o755) == 0 else { throw LoadError("chmod: errno \(errno)") }
+        return setup
     }
 
     // Polling would be counted, and its amount depends on the machine's load.

@@ -33,6 +33,8 @@ struct InstructionsCommand: ParsableCommand {
 
     /// Maximum ratio of a figure to the committed one.
     private static let toleranceMax = 1.05
+    /// Maximum ratio of a figure with access rules to the same figure without.
+    private static let rulesRatioMax = 1.03
     /// Maximum number of counts of a figure that is above its limit.
     private static let attemptsMax = 3
 
@@ -62,6 +64,7 @@ struct InstructionsCommand: ParsableCommand {
             rows.append(row)
             figures[name] = row.ours.rounded()
         }
+        if check { failures += rulesFailures(in: rows) }
         FileHandle.standardOutput.write(Data(Table(rows: rows).text.utf8))
         if write { try commit(figures) }
         guard check, !failures.isEmpty else { return }
@@ -71,6 +74,19 @@ struct InstructionsCommand: ParsableCommand {
         FileHandle.standardError.write(
             Data("if that is meant: Benchmarks/instructions --write, and commit the file\n".utf8))
         throw ExitCode.failure
+    }
+
+    /// The rows with access rules that cost too much more than those without, of which both were
+    /// counted.
+    private func rulesFailures(in rows: [Row]) -> [String] {
+        rows.compactMap { row in
+            let name = row.measure.replacing(InstructionCounts.ruledText, with: "")
+            guard name != row.measure, let base = rows.first(where: { $0.measure == name }),
+                row.ours > base.ours * Self.rulesRatioMax
+            else { return nil }
+            return "\(row.measure): \(Int(row.ours).grouped) instructions, without rules"
+                + " \(Int(base.ours).grouped): more than 3 % above"
+        }
     }
 
     /// Counts again while a row is above `limit`.

@@ -18,13 +18,16 @@ struct DaemonSetup {
     var hasMap = false
     var durability = ReplyDurability.memory
     var snapshots = Snapshots.byDefault
+    /// The user that access rules let use the counter, and nothing else; `nil` without rules.
+    var ruledUID: UInt32?
     /// The data directory; `nil` for a new one.
     var dataDirectory: String?
 
     /// The configuration file's text.
     func text(socket: String) -> String {
+        let mode = ruledUID == nil ? "0600" : "0666"
         var text = """
-            socket: \(socket)
+            socket: {path: \(socket), mode: "\(mode)"}
             log:
               level: error
             limits:
@@ -34,6 +37,10 @@ struct DaemonSetup {
               nodesPerConnectionMax: 200000
 
             """
+        if let ruledUID {
+            text += "access:\n  rules:\n    - {path: /counter, to: {uid: \(ruledUID)}, may: use}\n"
+            text += "    - {path: /map, to: anyone, may: none}\n"
+        }
         if !polls { text += "loop: {spin: 0}\n" }
         if durability != .memory, let dataDirectory {
             text += "data:\n  directory: \(dataDirectory)\n  durability: \(durability.rawValue)\n"

@@ -330,6 +330,16 @@ extension WireCursor {
         return try byteString(head, at: start, in: bytes)
     }
 
+    /// The range of a byte string of definite length, which is not copied; moves past it.
+    package mutating func byteStringRange(in bytes: Span<UInt8>) throws(WireError) -> Range<Int> {
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major == 2, !head.isIndefinite else {
+            throw mismatch("bytes of definite length", head, at: start)
+        }
+        return try take(head.argument, in: bytes, at: start)
+    }
+
     /// Reads the byte string whose `head` was at `start`.
     mutating func byteString(
         _ head: WireHead, at start: Int, in bytes: Span<UInt8>

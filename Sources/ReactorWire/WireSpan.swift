@@ -103,6 +103,12 @@ extension Span where Element == UInt8 {
 }
 
 extension Array where Element == UInt8 {
+    /// Copies the bytes of `span`.
+    package init(copying span: Span<UInt8>) {
+        self = []
+        append(contentsOf: span, 0..<span.count)
+    }
+
     /// Appends the bytes at `range` of `span`.
     @inlinable
     package mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {

@@ -17,6 +17,9 @@ public struct WireWriter: ~Copyable {
     @inlinable
     public init(capacity: Int = 256) { buffer = ByteBuffer(capacity: capacity) }
 
+    /// Makes an empty writer that passes what it writes to `sink`.
+    package init(to sink: ByteSink) { buffer = ByteBuffer(to: sink) }
+
     /// The written bytes. *Cost*: copies them.
     public var bytes: [UInt8] { buffer.copy(0..<count) }
 
@@ -49,6 +52,9 @@ public struct WireWriter: ~Copyable {
     /// Reserves capacity for `extra` more bytes.
     @inlinable
     package mutating func reserve(_ extra: Int) { buffer.reserve(extra) }
+
+    /// Whether written bytes were passed on, or were dropped after they were counted.
+    package var hasPassedOn: Bool { buffer.passedByteCount > 0 }
 }
 
 // MARK: - Raw bytes
@@ -171,8 +177,13 @@ extension WireWriter {
     }
 
     /// Appends a byte string of what `body` appends. *Cost*: moves those bytes once; unlike a second
-    /// writer for them, it needs no further memory.
+    /// writer for them, it needs no further memory. A writer that passes its bytes on calls `body`
+    /// twice.
     package mutating func byteString(of body: (inout WireWriter) -> Void) {
+        if buffer.isPassing {
+            head(major: 2, UInt64(Self.byteCount(of: body)))
+            return body(&self)
+        }
         let start = count
         body(&self)
         let end = count

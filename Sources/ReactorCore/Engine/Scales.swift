@@ -38,9 +38,7 @@ struct Scales {
     }
 
     private static func byteCount(of node: any MeasuredState) -> Int {
-        var writer = WireWriter()
-        node.encodeState(into: &writer)
-        return writer.count
+        WireWriter.byteCount { node.encodeState(into: &$0) }
     }
 }
 

@@ -10,6 +10,8 @@ import ReactorWire
 /// states; while one is held, a write to a large standard collection copies that collection.
 package struct SliceCapture: Sendable {
     private let write: @Sendable (inout WireWriter) -> WireReach
+    /// Maximum bytes of the encoding.
+    private var byteCountMax = Int.max
 
     /// Captures the value that `write` appends.
     package init(_ write: @escaping @Sendable (inout WireWriter) -> WireReach) {
@@ -19,14 +21,27 @@ package struct SliceCapture: Sendable {
     /// Appends the captured value. *Cost*: O(slice size).
     package func encode(into writer: inout WireWriter) -> WireReach { write(&writer) }
 
-    /// Encodes the captured value. *Cost*: O(slice size).
+    /// The same value, whose encoding is omitted if it has more bytes.
+    package func limited(to byteCountMax: Int) -> SliceCapture {
+        var copy = self
+        copy.byteCountMax = byteCountMax
+        return copy
+    }
+
+    /// Encodes the captured value. *Cost*: O(slice size); it holds a large value once, and does not
+    /// hold one that is omitted.
     package func encode() -> SliceEncoding {
-        var writer = WireWriter()
-        let isThere = write(&writer) == .found
-        if !isThere { writer.removeAll() }
+        var isThere = false
+        let (bytes, byteCount) = WireWriter.bytes(atMost: byteCountMax) { writer in
+            isThere = write(&writer) == .found
+            if !isThere { writer.removeAll() }
+        }
+        guard let bytes else {
+            return SliceEncoding(
+                bytes: [], isThere: isThere, checksum: 0, omittedByteCount: byteCount)
+        }
         return SliceEncoding(
-            bytes: writer.bytes, isThere: isThere,
-            checksum: writer.withBytes { WireChecksum(of: $0).value })
+            bytes: bytes, isThere: isThere, checksum: WireChecksum(of: bytes.span).value)
     }
 }
 
@@ -38,6 +53,8 @@ package struct SliceEncoding: Sendable {
     package let isThere: Bool
     /// ``WireChecksum`` of the bytes.
     package let checksum: UInt64
+    /// Number of bytes that were too many, and are omitted; nil if they are not.
+    package var omittedByteCount: Int?
 }
 
 /// A node's state with the states of all nodes below it.

@@ -12,6 +12,32 @@ package struct SavedNode: Sendable {
         head.encode(into: &writer)
         writer.byteString(of: encodeState)
     }
+
+    /// Number of bytes of that form, of which the state has `stateByteCount`.
+    package func byteCount(stateByteCount: Int) -> Int {
+        WireWriter.byteCount { appendHead(to: &$0, stateByteCount: stateByteCount) }
+            + stateByteCount
+    }
+
+    /// Number of bytes of the state, if that form has `byteCount`.
+    package func stateByteCount(in byteCount: Int) -> Int {
+        // The head of a byte string has one of these sizes.
+        let rest = byteCount - WireWriter.byteCount { head.encode(into: &$0) }
+        let sizes = [1, 2, 3, 5, 9].map { rest - $0 }
+        return sizes.first { $0 >= 0 && self.byteCount(stateByteCount: $0) == byteCount } ?? 0
+    }
+
+    /// Appends that form without a further measurement of the state, for a writer that passes its
+    /// bytes on.
+    package func encode(into writer: inout WireWriter, stateByteCount: Int) {
+        appendHead(to: &writer, stateByteCount: stateByteCount)
+        encodeState(&writer)
+    }
+
+    private func appendHead(to writer: inout WireWriter, stateByteCount: Int) {
+        head.encode(into: &writer)
+        writer.head(major: 2, UInt64(stateByteCount))
+    }
 }
 
 /// The parts of a node in a snapshot besides its state.

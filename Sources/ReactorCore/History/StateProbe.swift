@@ -27,10 +27,9 @@ package struct StateProbe: Sendable {
     package func sums() -> (values: [UInt64], byteCount: Int) {
         var byteCount = 0
         let values = states.map { encode in
-            var writer = WireWriter()
-            encode(&writer)
-            byteCount += writer.count
-            return writer.withBytes { WireChecksum(of: $0).value }
+            let sum = WireChecksum.of { encode(&$0) }
+            byteCount += sum.byteCount
+            return sum.value
         }
         return (values, byteCount)
     }

@@ -188,14 +188,14 @@ extension TreeRecovery {
 
     private func restore(_ node: AnyNode, _ record: NodeRecord) throws(RecoveryError) {
         keep(node, as: record.reactor, record.fingerprint)
-        if let state = record.state { try restore(node, state) }
+        if let state = record.state { try restore(node, state.span) }
     }
 
-    private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {
+    private func restore(_ node: AnyNode, _ state: Span<UInt8>) throws(RecoveryError) {
         try reading(.state, of: node, "the state of \(node.reactorName)") {
-            let read = try conversions.convert(.state, state.span, of: node, in: self) ?? state
-            try node.restore(read.span)
-            node.setStateByteCount(read.count)
+            let read = try conversions.convert(.state, state, of: node, in: self)
+            if let read { try node.restore(read.span) } else { try node.restore(state) }
+            node.setStateByteCount(read?.count ?? state.count)
             survey?.recordRead(node)
         }
     }
@@ -230,23 +230,23 @@ extension TreeRecovery {
     }
 
     // MARK: Snapshots
-    /// Restores the nodes in a part of a snapshot.
+    /// Restores the nodes in a part of a snapshot, which it decodes in place.
     package func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
         var cursor = WireCursor(offset: offset)
         while cursor.offset < part.count {
             let head: NodeHead
-            let state: [UInt8]
+            let state: Range<Int>
             do throws(WireError) {
                 head = try NodeHead.decode(part, &cursor)
-                state = try [UInt8].decode(part, &cursor)
+                state = try cursor.byteStringRange(in: part)
             } catch {
                 throw .damaged("a node of the snapshot: \(error)")
             }
-            try restore(head, state)
+            try restore(head, part.extracting(state))
         }
     }
 
-    private func restore(_ head: NodeHead, _ state: [UInt8]) throws(RecoveryError) {
+    private func restore(_ head: NodeHead, _ state: Span<UInt8>) throws(RecoveryError) {
         lastNumber = max(lastNumber, head.number)
         if head.number == head.parent {
             if tree.root.isOf(head.reactor) {
@@ -266,10 +266,10 @@ extension TreeRecovery {
                     head.number, at: parent.path.appending(head.name), of: head.reactor, for: node)
             }
         } else {
-            return waiting[head.parent, default: []].append((head, state))
+            return waiting[head.parent, default: []].append((head, [UInt8](copying: state)))
         }
         for below in waiting.removeValue(forKey: head.number) ?? [] {
-            try restore(below.head, below.state)
+            try restore(below.head, below.state.span)
         }
     }
 
@@ -280,7 +280,7 @@ extension TreeRecovery {
     }
 
     private func restore(
-        _ node: AnyNode, _ head: NodeHead, _ state: [UInt8]
+        _ node: AnyNode, _ head: NodeHead, _ state: Span<UInt8>
     ) throws(RecoveryError) {
         know(node, as: head.number)
         node.setBirth(head.birth)
@@ -477,9 +477,7 @@ extension TreeRecovery {
         for (probed, sum) in zip(held.nodes, sums) {
             guard let probed else { continue }
             isCompared = true
-            var writer = WireWriter()
-            probed.encode(&writer)
-            guard writer.withBytes({ WireChecksum(of: $0).value }) != sum else { continue }
+            guard WireChecksum.of({ probed.encode(&$0) }).value != sum else { continue }
             let refusal = RecoveryError.diverged(path: probed.path, sequence: held.sequence)
             guard let survey else { throw refusal }
             // Where values are left out, states differ.

@@ -13,6 +13,21 @@ struct ChecksumTests {
                 == Checksum.of([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0].span, behind: 3))
     }
 
+    @Test("the checksum of pieces is that of the whole, however they are cut")
+    func pieces() {
+        let bytes = (0..<3_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        for byteCount in [0, 1, 8, 240, 241, 256, 1_000, 3_000] {
+            for pieceByteCount in [1, 7, 256, 999] {
+                let sum = ChecksumInPieces(behind: 5)
+                for start in stride(from: 0, to: byteCount, by: pieceByteCount) {
+                    sum.add(bytes.span.extracting(start..<min(byteCount, start + pieceByteCount)))
+                }
+                let whole = Checksum.of(bytes.span.extracting(0..<byteCount), behind: 5)
+                #expect(sum.value == whole, "\(byteCount) bytes in pieces of \(pieceByteCount)")
+            }
+        }
+    }
+
     @Test("a row's checksum depends on every field, every byte and the row before")
     func row() {
         let row = JournalRow(

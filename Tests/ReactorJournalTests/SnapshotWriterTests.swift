@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-/// Drives ``SnapshotTask``.
+/// Drives ``SnapshotTask``, ``SnapshotParts`` and ``SQLiteBlob``.
 @Suite("Writing snapshots")
 struct SnapshotWriterTests {
     static func parts(_ count: Int) -> [[UInt8]] {
@@ -53,6 +53,76 @@ struct SnapshotWriterTests {
         let reader = try SnapshotReader(rig.directory(), of: 1)
         for part in parts { #expect(try reader.next() == part) }
         #expect(try reader.next() == nil)
+    }
+
+    /// Writes a snapshot whose second of three parts comes in pieces; `encode` gets the number of the
+    /// pass.
+    private func write(
+        _ journal: SQLiteJournal, _ rig: JournalRig, announced byteCount: Int,
+        _ encode: @escaping @Sendable (Int, (Span<UInt8>) -> Void) -> Void
+    ) throws -> Result<SnapshotHeader, JournalError> {
+        var result: Result<SnapshotHeader, JournalError>?
+        let writer = try SnapshotWriter(
+            rig.directory(), of: journal.lastNumber, sequence: journal.lastNumber * 2,
+            tuning: rig.tuning, deliver: rig.deliver
+        ) { result = $0 }
+        writer.append { parts in
+            parts.add([1, 2].span)
+            let pass = Guarded(0)
+            parts.add(byteCount: byteCount) { take in
+                let number = pass.withLock { number in
+                    number += 1
+                    return number
+                }
+                encode(number, take)
+            }
+            parts.add([3].span)
+        }
+        writer.finish()
+        rig.run { result != nil }
+        return try #require(result)
+    }
+
+    @Test("a part that comes in pieces is read back as a whole, between others")
+    func pieces() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        let piece = (0..<70_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let result = try write(journal, rig, announced: 40 * piece.count) { _, take in
+            for _ in 0..<40 { take(piece.span) }
+        }
+        #expect(try result.get().partCount == 3)
+        journal.close()
+        let reader = try SnapshotReader(rig.directory(), of: 1)
+        #expect(try reader.next() == [1, 2])
+        #expect(try reader.next() == Array(repeatElement(piece, count: 40).joined()))
+        #expect(try reader.next() == [3] && reader.next() == nil)
+        try SnapshotReader(rig.directory(), of: 1).verifyRest()
+    }
+
+    @Test(
+        "J57: a state whose encodings differ in length or content fails its snapshot",
+        arguments: ["shorter", "longer", "other", "announced"])
+    func unequal(_ difference: String) throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        let piece = [UInt8](repeating: 7, count: 1_000)
+        let announced = difference == "announced" ? 4_000 : 3_000
+        let result = try write(journal, rig, announced: announced) { pass, take in
+            take(piece.span)
+            take(piece.span)
+            switch difference {
+            case "shorter" where pass == 2: break
+            case "other" where pass == 2: take([UInt8](repeating: 8, count: 1_000).span)
+            case "longer" where pass == 2: for _ in 0..<2 { take(piece.span) }
+            default: take(piece.span)
+            }
+        }
+        #expect((try? result.get()) == nil)
+        journal.close()
+        #expect(try SnapshotStore(rig.directory()).numbers() == [])
     }
 
     @Test("a snapshot may have no parts, or precede the first row")

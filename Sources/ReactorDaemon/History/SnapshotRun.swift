@@ -44,7 +44,7 @@ final class SnapshotRun {
     /// Collects further parts. `appendedTurn` is the last turn that the journal holds.
     func advance(appendedTurn: UInt64) {
         guard !snapshot.isComplete, writer.waitingPartCount < Self.waitingPartsMax else { return }
-        for part in snapshot.gather() { writer.append { part.lend(to: $0) } }
+        for part in snapshot.gather() { writer.append(part) }
         guard snapshot.isComplete else { return }
         lastTurn = snapshot.lastTurn
         appended(appendedTurn)
@@ -76,9 +76,16 @@ extension ServerSnapshot {
                 job()
                 bell.ring()
             }, onFinished: { found in result.withLock { $0 = found } })
-        while !isComplete { for part in gather() { writer.append { part.lend(to: $0) } } }
+        while !isComplete { for part in gather() { writer.append(part) } }
         writer.finish()
         bell.wait()
         if case .failure(let error)? = result.withLock({ $0 }) { throw error }
+    }
+}
+
+extension SnapshotWriter {
+    /// Passes the next part of a server's snapshot.
+    fileprivate func append(_ part: ServerSnapshot.Part) {
+        append { parts in part.lend(to: parts.add, orInPieces: parts.add) }
     }
 }

@@ -58,28 +58,12 @@ final class SQLiteConnection {
         while try statement.step() {}
     }
 
-    /// Overwrites a blob of the same size, piece by piece. *C*: `sqlite3_blob_open`,
-    /// `sqlite3_blob_write`.
-    func write(
-        _ bytes: Span<UInt8>, toBlobIn table: String, column: String, row: Int64
-    ) throws {
-        var blob: OpaquePointer?
-        let code = unsafe sqlite3_blob_open(pointer, "main", table, column, row, 1, &blob)
-        defer { unsafe sqlite3_blob_close(blob) }
-        guard code == SQLITE_OK else { throw handle.error(code) }
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, start + Self.pieceBytes)
-            let code = unsafe bytes.extracting(start..<end).withUnsafeBytes { piece in
-                unsafe sqlite3_blob_write(
-                    blob, piece.baseAddress, Int32(piece.count), Int32(start))
-            }
-            guard code == SQLITE_OK else { throw handle.error(code) }
-            start = end
-        }
+    /// Opens the blob in a row, to be read or overwritten in pieces.
+    func blob(
+        in table: String, column: String, row: UInt64, isWritable: Bool
+    ) throws -> SQLiteBlob {
+        try SQLiteBlob(handle, table, column, row, isWritable: isWritable)
     }
-
-    private static let pieceBytes = 256 << 10
 
     /// Returns the integer in the first column of the first row; nil if there is none.
     ///

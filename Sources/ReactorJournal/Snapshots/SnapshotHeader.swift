@@ -43,7 +43,11 @@ package struct SnapshotHeader: Equatable, Sendable {
 
     /// The checksum of a part, seeded with that of the part before.
     static func chain(of part: Span<UInt8>, number: UInt64, behind chain: UInt64) -> UInt64 {
-        let head = Checksum.of([number, UInt64(part.count)], behind: chain)
-        return Checksum.of(part, behind: head)
+        Checksum.of(part, behind: seed(of: part.count, number: number, behind: chain))
+    }
+
+    /// The seed of that checksum for a part of `byteCount` bytes.
+    static func seed(of byteCount: Int, number: UInt64, behind chain: UInt64) -> UInt64 {
+        Checksum.of([number, UInt64(byteCount)], behind: chain)
     }
 }

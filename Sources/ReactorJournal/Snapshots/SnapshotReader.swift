@@ -1,6 +1,7 @@
 /// Reads a snapshot's parts in order, and verifies each before it returns it.
 ///
-/// *Owner*: one thread. *Cost*: memory for one part.
+/// *Owner*: one thread. *Cost*: memory for one part; a verification without the parts takes that of
+/// a piece.
 package final class SnapshotReader {
     /// The snapshot's identity.
     package let header: SnapshotHeader
@@ -36,31 +37,65 @@ package final class SnapshotReader {
     ///
     /// *Throws*: ``JournalError/damage(_:)`` if the content is not what was written.
     package func next() throws(JournalError) -> [UInt8]? {
+        try read { blob, sum in
+            let bytes = try blob.rest()
+            sum.add(bytes.span)
+            return bytes
+        }
+    }
+
+    /// Verifies all remaining parts.
+    package func verifyRest(isCancelled: () -> Bool = { false }) throws(JournalError) {
+        var isLeft = true
+        while isLeft {
+            if isCancelled() { throw .cancelled(file) }
+            isLeft =
+                try read { blob, sum in
+                    try blob.readRest { sum.add($0) }
+                    return true
+                } ?? false
+        }
+    }
+
+    /// Reads the next part with `body`, which adds its bytes to a sum; nil after the last.
+    private func read<Content>(
+        _ body: (SQLiteBlob, ChecksumInPieces) throws -> Content
+    ) throws(JournalError) -> Content? {
         guard partCount < header.partCount else { return nil }
         let number = UInt64(partCount + 1)
-        let found = try database.run("reading") { db in
-            let select = try db.statement("SELECT bytes, chain FROM part WHERE number = ?")
-            defer { select.end() }
-            select.bind(number, at: 1)
-            return try select.step() ? (select.bytes(0), select.word(1)) : nil
+        var content: Content?
+        let recorded = try database.run("reading") { db in
+            guard let recorded = try Self.recordedChain(of: number, db) else {
+                return nil as UInt64?
+            }
+            let blob = try db.blob(in: "part", column: "bytes", row: number, isWritable: false)
+            let sum = ChecksumInPieces(
+                behind: SnapshotHeader.seed(of: blob.byteCount, number: number, behind: chain))
+            content = try body(blob, sum)
+            chain = sum.value
+            return recorded
         }
-        guard let (bytes, got) = found, let bytes, let got else {
-            throw damage(number, expected: "a part", got: found == nil ? "none" : "something else")
+        guard let recorded, let content else {
+            throw damage(number, expected: "a part", got: "none, or something else")
         }
-        chain = SnapshotHeader.chain(of: bytes.span, number: number, behind: chain)
-        guard got == chain else {
-            throw damage(number, expected: "checksum \(chain)", got: "\(got)")
+        guard recorded == chain else {
+            throw damage(number, expected: "checksum \(chain)", got: "\(recorded)")
         }
         partCount += 1
         if partCount == header.partCount, chain != endChain {
             throw damage(number, expected: "checksum \(endChain) at the end", got: "\(chain)")
         }
-        return bytes
+        return content
     }
 
-    /// Verifies all remaining parts.
-    package func verifyRest(isCancelled: () -> Bool = { false }) throws(JournalError) {
-        while try next() != nil { if isCancelled() { throw .cancelled(file) } }
+    /// The checksum in the row of a part; nil if there is no such row, or it is not one of a part.
+    private static func recordedChain(
+        of number: UInt64, _ db: SQLiteConnection
+    ) throws -> UInt64? {
+        let select = try db.statement("SELECT typeof(bytes), chain FROM part WHERE number = ?")
+        defer { select.end() }
+        select.bind(number, at: 1)
+        return try select.step() && select.text(0) == "blob" ? select.word(1) : nil
     }
 
     private static func header(_ meta: MetaTable) throws -> (SnapshotHeader, UInt64) {

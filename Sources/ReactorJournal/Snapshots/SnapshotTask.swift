@@ -2,8 +2,8 @@ import ReactorThreads
 
 /// The work of a snapshot's thread.
 package struct SnapshotTask: Sendable {
-    /// Makes the bytes of a part, and lends them to a function.
-    package typealias Lender = @Sendable (_ body: (Span<UInt8>) -> Void) -> Void
+    /// Encodes one or more parts, and adds them.
+    package typealias Lender = @Sendable (SnapshotParts) -> Void
 
     /// A request to the snapshot's thread.
     enum Order: Sendable {
@@ -50,7 +50,7 @@ package struct SnapshotTask: Sendable {
                 PRAGMA application_id = \(SnapshotHeader.applicationID); PRAGMA user_version = 1;
                 CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL);
                 CREATE TABLE part(
-                    number INTEGER PRIMARY KEY, bytes BLOB NOT NULL, chain INTEGER NOT NULL);
+                    number INTEGER PRIMARY KEY, chain INTEGER NOT NULL, bytes BLOB NOT NULL);
                 """)
         }
         guard let end = try parts(into: database, instance) else { return nil }
@@ -78,9 +78,9 @@ package struct SnapshotTask: Sendable {
 
     private func parts(
         into database: JournalDatabase, _ instance: JournalInstance
-    ) throws(JournalError) -> (count: Int, chain: UInt64)? {
-        var chain = SnapshotHeader.seed(instance, number)
-        var count = 0
+    ) throws(JournalError) -> SnapshotParts? {
+        let parts = SnapshotParts(
+            into: database, behind: SnapshotHeader.seed(instance, number))
         var orders: [Order] = []
         while true {
             bell.wait()
@@ -89,49 +89,16 @@ package struct SnapshotTask: Sendable {
             for order in orders {
                 switch order {
                 case .part(let lend):
-                    count += 1
-                    let (number, before) = (UInt64(count), chain)
-                    var result: Result<UInt64, JournalError>?
-                    lend { bytes in
-                        result = Result { () throws(JournalError) in
-                            let chain = SnapshotHeader.chain(
-                                of: bytes, number: number, behind: before)
-                            try insert(bytes, number: number, chain: chain, into: database)
-                            return chain
-                        }
-                    }
-                    if let result { chain = try result.get() }
+                    lend(parts)
+                    if let failure = parts.failure { throw failure }
                     waiting.withLock { $0 -= 1 }
-                case .finish: return (count, chain)
+                case .finish: return parts
                 case .cancel: return nil
                 }
             }
             orders.removeAll(keepingCapacity: true)
         }
     }
-
-    private func insert(
-        _ bytes: Span<UInt8>, number: UInt64, chain: UInt64, into database: JournalDatabase
-    ) throws(JournalError) {
-        try database.commit("writing") { db in
-            guard bytes.count <= Self.copiedBytesMax else {
-                try db.run(
-                    "INSERT INTO part(number, bytes, chain) VALUES(?, zeroblob(?), ?)",
-                    [.word(number), .word(UInt64(bytes.count)), .word(chain)])
-                return try db.write(
-                    bytes, toBlobIn: "part", column: "bytes", row: Int64(number))
-            }
-            let insert = try db.statement(
-                "INSERT INTO part(number, bytes, chain) VALUES(?, ?, ?)")
-            insert.bind(number, at: 1)
-            insert.bind(chain, at: 3)
-            try insert.run(bytes, at: 2)
-        }
-    }
-
-    // SQLite makes a copy of a row that it inserts.
-    /// Bytes of a part above which it is written piece by piece.
-    private static let copiedBytesMax = 1 << 20
 
     private func name() throws(JournalError) {
         try tuning.faults.snapshot?("synchronize")

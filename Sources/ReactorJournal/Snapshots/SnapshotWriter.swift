@@ -70,9 +70,9 @@ package final class SnapshotWriter {
     package var waitingPartCount: Int { waiting.withLock { $0 } }
 
     /// Passes the next part.
-    package func append(_ part: [UInt8]) { append { $0(part.span) } }
+    package func append(_ part: [UInt8]) { append { $0.add(part.span) } }
 
-    /// Passes the next part, which `lend` makes on the snapshot's thread and lends to its argument.
+    /// Passes the next parts, which `lend` makes on the snapshot's thread and adds to its argument.
     package func append(lending lend: @escaping SnapshotTask.Lender) {
         precondition(isOpen, "a part for a snapshot that has ended")
         waiting.withLock { $0 += 1 }

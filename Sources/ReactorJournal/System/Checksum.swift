@@ -29,3 +29,36 @@ enum Checksum {
         }
     }
 }
+
+/// The same checksum of bytes that come in pieces.
+///
+///     let sum = ChecksumInPieces(behind: seed)
+///     for piece in pieces { sum.add(piece) }
+///     sum.value
+///
+/// *Owner*: one thread. *C*: `XXH3_createState`, `XXH3_64bits_reset_withSeed`,
+/// `XXH3_64bits_update`, `XXH3_64bits_digest`.
+@safe
+final class ChecksumInPieces {
+    private let state: OpaquePointer
+
+    init(behind seed: UInt64) {
+        guard let state = unsafe XXH3_createState() else {
+            preconditionFailure("no memory for a checksum")
+        }
+        unsafe self.state = state
+        _ = unsafe XXH3_64bits_reset_withSeed(state, seed)
+    }
+
+    deinit { _ = unsafe XXH3_freeState(state) }
+
+    /// Adds bytes.
+    func add(_ piece: Span<UInt8>) {
+        _ = unsafe piece.withUnsafeBytes {
+            unsafe XXH3_64bits_update(state, $0.baseAddress, $0.count)
+        }
+    }
+
+    /// The checksum of the bytes so far.
+    var value: UInt64 { unsafe XXH3_64bits_digest(state) }
+}

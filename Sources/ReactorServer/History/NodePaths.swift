@@ -52,11 +52,12 @@ package struct NodePaths: Sendable {
     ///
     /// *Throws*: if the part is malformed.
     mutating func learn(part: [UInt8]) throws(WireError) {
-        guard case .nodes(let bytes) = try SnapshotPart(wireBytes: part.span) else { return }
+        guard let range = try SnapshotPart.nodes(in: part.span) else { return }
+        let bytes = part.span.extracting(range)
         var cursor = WireCursor()
         while cursor.offset < bytes.count {
-            let head = try NodeHead.decode(bytes.span, &cursor)
-            try cursor.skip(in: bytes.span)
+            let head = try NodeHead.decode(bytes, &cursor)
+            try cursor.skip(in: bytes)
             learn(head)
         }
     }

@@ -73,13 +73,20 @@ package final class Recovery {
     /// Restores a part of a snapshot. Parts come in the order in which they were gathered, before
     /// any row.
     package func restore(_ part: [UInt8]) throws(RecoveryError) {
-        let found: SnapshotPart
+        let bytes: Range<Int>?
+        let found: SnapshotPart?
         do throws(WireError) {
-            found = try SnapshotPart(wireBytes: part.span)
+            bytes = try SnapshotPart.nodes(in: part.span)
+            found = try bytes == nil ? SnapshotPart(wireBytes: part.span) : nil
         } catch {
             throw .damaged("a part of the snapshot: \(error)")
         }
-        switch found {
+        if let bytes { try nodes.restore(part.span.extracting(bytes)) }
+        if let found { try restore(found) }
+    }
+
+    private func restore(_ part: SnapshotPart) throws(RecoveryError) {
+        switch part {
         case .schemas(let schemas): nodes.learn(schemas)
         case .nodes(let bytes): try nodes.restore(bytes.span)
         case .sessions(let saved):

@@ -17,33 +17,6 @@ package import ReactorWire
 /// snapshot is valid once the journal has every batch up to ``lastTurn``. *Owner*: the server's
 /// thread.
 package final class ServerSnapshot {
-    /// A part, which any thread may encode.
-    package struct Part: Sendable {
-        private let encode: @Sendable (inout WireWriter) -> Void
-
-        fileprivate init(_ encode: @escaping @Sendable (inout WireWriter) -> Void) {
-            self.encode = encode
-        }
-
-        fileprivate init(_ part: @escaping @Sendable () -> SnapshotPart) {
-            self.init { part().encode(into: &$0) }
-        }
-
-        /// Encodes the part, and lends its bytes to `body`.
-        package func lend(to body: (Span<UInt8>) -> Void) {
-            var writer = WireWriter()
-            encode(&writer)
-            writer.withBytes(body)
-        }
-
-        /// The encoded part. *Cost*: copies it.
-        package func callAsFunction() -> [UInt8] {
-            var writer = WireWriter()
-            encode(&writer)
-            return writer.bytes
-        }
-    }
-
     /// The sequence of the nodes' states.
     package var sequence: UInt64 { nodes.sequence }
     /// Whether every part has been gathered.
@@ -98,7 +71,7 @@ package final class ServerSnapshot {
         if !nodes.isComplete {
             nodes.gather(count)
             let saved = nodes.take()
-            return takeSchemas() + (saved.isEmpty ? [] : [Self.part(saved, onEncoded)])
+            return takeSchemas() + (saved.isEmpty ? [] : [Part(saved, onEncoded)])
         }
         let waiting = sessions ?? table.stored[...]
         if waiting.isEmpty {
@@ -159,20 +132,6 @@ package final class ServerSnapshot {
         return [Part { .schemas(schemas) }]
     }
 
-    private static func part(
-        _ nodes: [SavedNode], _ onEncoded: (@Sendable (WireKey?, Int) -> Void)?
-    ) -> Part {
-        Part { writer in
-            SnapshotPart.encodeNodes(into: &writer) { writer in
-                for node in nodes {
-                    let start = writer.count
-                    node.encode(into: &writer)
-                    onEncoded?(node.topName, writer.count - start)
-                }
-            }
-        }
-    }
-
     private func rest() -> [Part] {
         let ownership = ownership
         let tasks = tree.copyTasks()
@@ -194,38 +153,5 @@ extension Recovery {
     /// server continues from it.
     package func beginSnapshot() -> ServerSnapshot {
         ServerSnapshot(of: tree, sessions, isLive: false) { self.lastConnection }
-    }
-}
-
-/// A part of a snapshot, as it is stored.
-///
-/// Nodes and ownerships have the snapshot's revision. Other parts may be later, up to the end of
-/// the journal when the snapshot was finished: replaying facts twice changes nothing.
-@WireCodable
-enum SnapshotPart: Equatable, Sendable {
-    /// The schemas that the history records, before all other parts.
-    case schemas([KeptSchema])
-    /// Nodes, one after the other: see `SavedNode`.
-    case nodes([UInt8])
-    /// Sessions with their outcomes.
-    case sessions([SavedSession])
-    /// All ownerships.
-    case ownership([OwnershipFact])
-    /// Durable tasks and leases.
-    case tasks([TaskFact])
-    /// The remembered ended sessions, and the highest sequence at which a forgotten session ended.
-    case ended(sessions: [EndedSession], forgottenUpTo: UInt64?)
-    /// The highest numbers of connections, clients and durable tasks, and the epoch.
-    case numbers(connection: UInt64, client: UInt64, task: UInt64, epoch: UInt64)
-
-    /// Appends the part with the nodes that `body` appends. Unlike the encoding of a value of this
-    /// type, that does not hold a state of many bytes twice.
-    static func encodeNodes(
-        into writer: inout WireWriter, _ body: (inout WireWriter) -> Void
-    ) {
-        SnapshotPart.nodes([]).encode(into: &writer)
-        // The empty byte string at the end makes room for that of the nodes.
-        writer.truncate(to: writer.count - 1)
-        writer.byteString(of: body)
     }
 }

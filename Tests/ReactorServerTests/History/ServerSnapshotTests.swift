@@ -70,6 +70,61 @@ struct ServerSnapshotTests {
         #expect(counts == [2, 2, 2])
     }
 
+    /// The parts of a snapshot as they are lent, and how many of them came in pieces.
+    private func lent(_ snapshot: ServerSnapshot) -> (parts: [[UInt8]], inPieces: Int) {
+        var (parts, inPieces): ([[UInt8]], Int) = ([], 0)
+        while !snapshot.isComplete {
+            for part in snapshot.gather() {
+                part.lend(
+                    to: { parts.append([UInt8](copying: $0)) },
+                    orInPieces: { byteCount, encode in
+                        var bytes: [UInt8] = []
+                        encode { bytes.append(contentsOf: $0, 0..<$0.count) }
+                        #expect(bytes.count == byteCount)
+                        parts.append(bytes)
+                        inPieces += 1
+                    })
+            }
+        }
+        return (parts, inPieces)
+    }
+
+    @Test("J48: a large state is a part of its own in pieces, and is restored from it")
+    func largeStates() throws {
+        let large = WireWriter.wholeByteCountMax + 5_000
+        let sizes = [10, 700_000, large, 2_000, 900_000, 3 * large, 700_000]
+        let names = sizes.indices.map { WireKey("n\($0)") }
+        func tree() -> Tree {
+            Tree(ReactorGroup(names.map { ($0, Ledger()) }), epoch: 7)
+        }
+        let limits = ServerLimits()
+        let first = Recovery(of: tree(), limits: limits)
+        let recovered = try first.finish(epoch: 7, sequence: 0)
+        for (name, size) in zip(names, sizes) {
+            let node = try #require(recovered.tree.node(at: SlicePath([name])))
+            let action = Ledger.Action.blob(byteCount: size).wireBytes()
+            _ = recovered.tree.dispatch(to: node, action.span, by: .daemon, ordinal: 0)
+        }
+        let (parts, inPieces) = lent(recovered.beginSnapshot())
+        #expect(inPieces == 2)
+        let nodesMax = ServerSnapshot.Part.partBytesMax + 1_000
+        #expect(parts.filter { $0.count > nodesMax }.count == 2)
+        let second = Recovery(of: tree(), limits: limits)
+        for part in parts { try second.restore(part) }
+        let sequence = recovered.tree.turn.sequence
+        let restored = try second.finish(epoch: 7, sequence: sequence)
+        for name in names {
+            let pair = [recovered, restored].map { $0.tree.node(at: SlicePath([name])) }
+            let bytes = pair.map { node in
+                var writer = WireWriter()
+                node?.encodeState(into: &writer)
+                return writer.bytes
+            }
+            #expect(bytes[0] == bytes[1] && bytes[0].count > 1, "\(name)")
+            #expect(pair[1]?.stateByteCount == bytes[1].count)
+        }
+    }
+
     @Test("bytes that are no part of a snapshot are refused")
     func garbage() throws {
         let recovery = Recovery(of: TestTree.make(), limits: ServerLimits())

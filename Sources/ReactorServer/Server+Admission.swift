@@ -31,3 +31,13 @@ extension Server {
     /// Admits every action again.
     package func admitAll() { chronicle.admitAll() }
 }
+
+// MARK: - Full memory
+extension Server {
+    /// Bytes that a start of the daemon needs beside its states: a part of a snapshot is read as a
+    /// whole, and the largest has the size of the largest state. 0 if no history is kept, or if states
+    /// are not counted. Call it between two turns; `isExact` as in ``StateCeiling``.
+    package func startReserve(isExact: Bool) -> Int {
+        chronicle.keepsHistory ? states.largestByteCount(isExact: isExact) : 0
+    }
+}

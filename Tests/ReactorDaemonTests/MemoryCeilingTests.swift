@@ -33,6 +33,36 @@ struct MemoryCeilingTests {
     }
 
     @Test(
+        "what the next start needs counts as used; it is exact before growth is refused, and with a "
+            + "trim")
+    func reserved() {
+        var asked: [Bool] = []
+        var (estimate, exact) = (100, 100)
+        let ceiling = MemoryCeiling(of: 1_000, measure: { 700 }, trim: {})
+        func measure(at now: UInt64) -> MemoryPressure {
+            asked = []
+            return ceiling.measure(received: 0, at: now) { isExact in
+                asked.append(isExact)
+                return isExact ? exact : estimate
+            }
+        }
+        #expect(measure(at: 1) == .none && asked == [false])
+        estimate = 500
+        #expect(measure(at: 2) == .none && asked == [false, true])
+        #expect(ceiling.reservedByteCount == 100 && ceiling.usedByteCount == 700)
+        // The trim was just made, and the estimate alone would refuse growth.
+        #expect(measure(at: 3) == .none && asked == [false, true])
+        estimate = 220
+        #expect(measure(at: 4) == .high && asked == [false])
+        (estimate, exact) = (300, 300)
+        #expect(measure(at: 5) == .full && asked == [false, true])
+        #expect(measure(at: 6) == .full && asked == [false])
+        exact = 100
+        #expect(measure(at: 2 + MemoryCeiling.trimInterval) == .none && asked == [false, true])
+        #expect(ceiling.summary.contains("free for its next start"))
+    }
+
+    @Test(
         "a measurement is due when clients have sent a 64th of the ceiling, and never without one")
     func due() {
         let ceiling = MemoryCeiling(of: 6_400, measure: { 0 }, trim: {})

@@ -131,6 +131,11 @@ extension Tree {
     /// The mounted nodes, parents before children, siblings in ascending order of their names.
     package func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
 
+    /// Bytes of the largest state at its last measurement: see ``AnyNode/stateByteCount``.
+    package var largestStateByteCount: Int {
+        nodes.order.reduce(0) { max($0, $1.stateByteCount) }
+    }
+
     /// Number of nodes in the tree.
     package var mountedCount: Int { nodes.count }
 

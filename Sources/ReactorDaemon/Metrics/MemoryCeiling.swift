@@ -13,6 +13,8 @@ final class MemoryCeiling {
     private(set) var byteCountMax: Int
     /// Bytes at the last measurement.
     private(set) var usedByteCount = 0
+    /// Bytes that the next start of the daemon needs beside its states, at the last measurement.
+    private(set) var reservedByteCount = 0
     /// The level of the last measurement.
     private(set) var pressure = MemoryPressure.none
     /// Bytes that clients had sent at the last measurement.
@@ -57,23 +59,34 @@ final class MemoryCeiling {
     /// Whether clients have sent so much since the last measurement that another is due.
     func isDue(received count: UInt64) -> Bool { count &- measuredCount >= stepByteCount }
 
-    /// Measures, and returns the level; without a ceiling it does not measure.
-    func measure(received count: UInt64, at now: UInt64) -> MemoryPressure {
+    /// Measures, and returns the level; without a ceiling it does not measure. `reserve` returns the
+    /// bytes that a start needs beside the states. Its argument is whether the number must be exact,
+    /// which costs more: before actions are refused, and after each ``ProcessMemory/trim()``.
+    func measure(
+        received count: UInt64, at now: UInt64, reserve: (_ isExact: Bool) -> Int = { _ in 0 }
+    ) -> MemoryPressure {
         measuredCount = count
         guard byteCountMax > 0 else {
             pressure = .none
             return .none
         }
-        usedByteCount = measureBytes()
-        var next = pressure.next(used: usedByteCount, max: byteCountMax)
-        if next != .none, trimmedAt.map({ now &- $0 >= Self.trimInterval }) ?? true {
+        var next = level(reserving: reserve(false))
+        let isTrimDue = trimmedAt.map { now &- $0 >= Self.trimInterval } ?? true
+        if next != .none, isTrimDue {
             trimmedAt = now
             trim()
-            usedByteCount = measureBytes()
-            next = pressure.next(used: usedByteCount, max: byteCountMax)
+        }
+        if next != .none && isTrimDue || next == .full && pressure != .full {
+            next = level(reserving: reserve(true))
         }
         pressure = next
         return next
+    }
+
+    private func level(reserving byteCount: Int) -> MemoryPressure {
+        usedByteCount = measureBytes()
+        reservedByteCount = byteCount
+        return pressure.next(used: usedByteCount + byteCount, max: byteCountMax)
     }
 }
 
@@ -81,7 +94,10 @@ extension MemoryCeiling {
     /// The last measurement and what follows from it, for the log.
     var summary: String {
         let used = ByteSizeText.format(usedByteCount)
-        let sizes = "the daemon has \(used) of memoryMax \(ByteSizeText.format(byteCountMax))"
+        let reserved = ByteSizeText.format(reservedByteCount)
+        let sizes =
+            "the daemon has \(used), and keeps \(reserved) free for its next start, of memoryMax "
+            + ByteSizeText.format(byteCountMax)
         return switch pressure {
         case .none: "\(sizes): accepting all clients and actions"
         case .high: "\(sizes): accepting no other clients than its own user's"

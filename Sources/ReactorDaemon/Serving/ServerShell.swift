@@ -383,7 +383,8 @@ extension ServerShell {
     private func measureMemory(of server: Server, at now: UInt64) {
         let ceiling = meter.ceiling
         let former = ceiling.pressure
-        let pressure = ceiling.measure(received: server.receivedByteCount, at: now)
+        let pressure = ceiling.measure(
+            received: server.receivedByteCount, at: now, reserve: server.startReserve)
         guard pressure != .none || former != .none else { return }
         server.relieve(pressure, at: now)
         // The reason for which a connection is closed leaves in a turn.

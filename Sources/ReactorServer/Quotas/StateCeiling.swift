@@ -29,6 +29,8 @@ final class StateCeiling {
     private let turn: Turn
     /// The sum of ``AnyNode/stateByteCount`` of all nodes.
     private var measuredByteCount = 0
+    /// Bytes of the largest state; it may have become smaller since.
+    private var largestMeasured = 0
     /// The sequence up to which every changed state is measured.
     private var measuredSequence: UInt64 = 0
     /// Growth by the deltas of ended turns and by new nodes since then.
@@ -95,6 +97,7 @@ final class StateCeiling {
             }
             cover()
         }
+        largestMeasured = tree.largestStateByteCount
         setLevel()
         if growth >= growthMax { measure() }
         guard !isObserving else { return }
@@ -109,9 +112,19 @@ final class StateCeiling {
     /// Counts the first state of a new node: no delta has it.
     private func add(_ node: AnyNode) {
         guard byteCountMax > 0, !node.isDerived else { return }
-        var writer = WireWriter()
-        node.encodeState(into: &writer)
-        grownByteCount += writer.count
+        grownByteCount += node.encodedByteCount
+    }
+
+    /// Bytes that the largest state has, rather too many than too few; 0 without a ceiling. `isExact`
+    /// measures what changed since the last measurement: deltas that replace values count as growth
+    /// until then. *Cost*: of an exact number, O(nodes) besides.
+    func largestByteCount(isExact: Bool) -> Int {
+        guard byteCountMax > 0 else { return 0 }
+        if isExact {
+            if growth > 0 || shrunkByteCount > 0 { measure() }
+            largestMeasured = tree.largestStateByteCount
+        }
+        return largestMeasured + growth
     }
 
     /// Growth since the last measurement, in bytes.
@@ -184,10 +197,7 @@ final class StateCeiling {
         let counted = measuredByteCount
         var held = 0
         tree.forEachNode { node in
-            guard !node.isDerived else { return }
-            var writer = WireWriter()
-            node.encodeState(into: &writer)
-            held += writer.count
+            if !node.isDerived { held += node.encodedByteCount }
         }
         return held == counted ? [] : ["states: \(counted) bytes are counted, \(held) are held"]
     }
@@ -237,6 +247,7 @@ extension StateCeiling {
         guard node.sequence > measuredSequence else { return }
         if node.stateByteCount <= allowance.byteCount {
             measuredByteCount += node.measureState()
+            largestMeasured = max(largestMeasured, node.stateByteCount)
             allowance.byteCount -= min(allowance.byteCount, node.stateByteCount)
         } else {
             allowance.isExceeded = true

@@ -140,6 +140,35 @@ struct StateCeilingTests {
         #expect(states.byteCount == heldByteCount(harness))
     }
 
+    @Test("the size of the largest state is rather too large, and exact on request")
+    func largest() throws {
+        let (harness, client) = try start(byteCountMax: 1 << 30)
+        let states = harness.server.states
+        func largest() -> Int {
+            var most = 0
+            harness.server.tree.forEachNode { node in
+                most = node.isDerived ? most : max(most, node.encodedByteCount)
+            }
+            return most
+        }
+        client.dispatch(Ledger.Action.blob(byteCount: 50_000))
+        harness.turn()
+        #expect(states.largestByteCount(isExact: false) >= largest())
+        #expect(states.largestByteCount(isExact: true) == largest() && largest() > 50_000)
+        // Deltas that replace a value count as growth until the next exact number.
+        for _ in 0..<20 {
+            client.dispatch(Ledger.Action.title(Self.text(3_000)))
+            harness.turn()
+        }
+        #expect(states.largestByteCount(isExact: false) > largest() + 50_000)
+        #expect(states.largestByteCount(isExact: true) == largest())
+        client.dispatch(Ledger.Action.blob(byteCount: 0))
+        harness.turn()
+        #expect(states.largestByteCount(isExact: true) == largest() && largest() < 10_000)
+        let uncounted = try start(byteCountMax: 0).harness.server.states
+        #expect(uncounted.largestByteCount(isExact: true) == 0)
+    }
+
     @Test("P77: a large state that the daemon itself has emptied admits growth after some ticks")
     func emptiedByDaemon() throws {
         let (harness, client) = try start(byteCountMax: 32 << 20)

@@ -1,4 +1,5 @@
 import ReactorCore
+package import ReactorWire
 
 // MARK: - A full disk
 extension Server {
@@ -40,4 +41,20 @@ extension Server {
     package func startReserve(isExact: Bool) -> Int {
         chronicle.keepsHistory ? states.largestByteCount(isExact: isExact) : 0
     }
+
+    /// Claims memory for a state of the past that a client of this user asks for, and charges it to
+    /// the user until ``endPast(of:)``: a second tree, and the largest part of a snapshot.
+    ///
+    /// *Throws*: BUSY with the limit, what is kept, and what is asked for.
+    package func claimPast(of peer: Peer) throws(Refusal) {
+        let byteCount = states.byteCount + states.largestByteCount(isExact: false)
+        let quota = intake.quotas.rules.quota(of: peer).memoryMax
+        try answers.meter.room.claimPast(
+            byteCount, of: peer.uid,
+            keeping: answers.meter.ledger.charges[peer.uid]?.total ?? 0,
+            max: quota ?? limits.memoryPerUIDMax)
+    }
+
+    /// Ends the charge of a state of the past.
+    package func endPast(of uid: UInt32) { answers.meter.room.endPast(of: uid) }
 }

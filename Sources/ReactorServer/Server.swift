@@ -97,7 +97,8 @@ package final class Server {
         let meter = ServerMeter(
             tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
             sessions: sessions, chronicle: chronicle, delivery: delivery, openNodes: openNodes,
-            sharing: sharing, subscriptions: subscriptions, states: states)
+            sharing: sharing, subscriptions: subscriptions, states: states,
+            room: MemoryRoom())
         answers = AnswerService(meter, limits, orders, chronicle, delivery)
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
@@ -193,9 +194,12 @@ extension Server {
             answerByteCount: answers.table.byteCount, endedTurns: intake.endedTurns)
     }
 
-    /// The differences between what is counted for users and what is held. *Cost*: O(what waits).
-    package var ledgerDifferences: [String] {
-        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount)
+    /// The differences between what is counted for users and what is held; `distort` changes what is
+    /// counted, for a test of the comparison. *Cost*: O(what waits).
+    package func ledgerDifferences(
+        _ distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
+    ) -> [String] {
+        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount, distort)
             + states.differences()
     }
 
@@ -305,9 +309,11 @@ extension Server {
         return entry
     }
 
-    /// Applies how near the process is to its memory ceiling; call it after each measurement.
-    package func relieve(_ pressure: MemoryPressure, at now: UInt64) {
+    /// Applies how near the process is to its memory ceiling, of which it has `used` bytes; call it
+    /// after each measurement.
+    package func relieve(_ pressure: MemoryPressure, used byteCount: Int = 0, at now: UInt64) {
         orders.begin(at: now)
+        answers.meter.room.measured(pressure, used: byteCount, max: limits.memoryMax)
         MemoryRelief(
             limits: limits, peers: peers, dispatcher: dispatcher, subscriptions: subscriptions,
             intake: intake, connections: connections

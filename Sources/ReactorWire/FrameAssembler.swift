@@ -42,6 +42,9 @@ package struct FrameAssembler: ~Copyable {
     /// Number of bytes of memory that hold the unused bytes.
     package var storedByteCount: Int { storage.count }
 
+    /// A copy of all held bytes, with those in front that were used.
+    package var storedBytes: [UInt8] { Array(storage[...]) }
+
     /// A copy of the bytes that arrived and were not used.
     package var unusedBytes: [UInt8] { Array(storage[start...]) }
 

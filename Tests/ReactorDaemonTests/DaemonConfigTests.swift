@@ -146,6 +146,21 @@ struct DaemonConfigTests {
         let all = ByteSizeText.format(worst + 1 << 39)
         #expect(large.contains("worst case with states \(all)"))
         #expect(try lines("memoryMax: 1GiB, stateBytesMax: 3MiB").contains("states 3MiB"))
+        #expect(!large.contains { $0.hasPrefix("kept free") || $0.hasPrefix("one state of") })
+    }
+
+    @Test("X117: the summary shows what a start and a state of the past need beside the states")
+    func besideStates() throws {
+        let yaml = """
+            limits: { memoryMax: 1GiB, stateBytesMax: 300MiB }
+            data: { directory: /tmp/d }
+
+            """
+        let config = try DaemonConfig(yaml: yaml + oneReactor, file: "r.yaml")
+        let lines = try summaryLines(of: config, ["TMPDIR": "/tmp"])
+        #expect(lines.contains("kept free for a start the largest state, up to 300MiB"))
+        #expect(
+            lines.contains("one state of the past up to 600MiB, or BUSY where that does not fit"))
     }
 
     @Test("the summary names the variable behind each path that the file does not name")

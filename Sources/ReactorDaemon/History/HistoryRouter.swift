@@ -105,6 +105,13 @@ final class HistoryRouter {
                 let text = "heavyPerUIDMax \(countMax) queries of uid \(uid) about the past wait"
                 return refuse(inquiry, Refusal(.busy, text + ", try again later"))
             }
+            if inquiry.ask.needsTree {
+                do throws(Refusal) {
+                    try server.claimPast(of: inquiry.peer)
+                } catch {
+                    return refuse(inquiry, error)
+                }
+            }
             heavyCounts[uid] = count + 1
             hand(inquiry, to: trees)
         }
@@ -126,6 +133,7 @@ final class HistoryRouter {
     private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
         switch inquiry.ask {
         case .past, .export, .backup, .keepBackup:
+            if inquiry.ask.needsTree { server.endPast(of: inquiry.peer.uid) }
             let count = heavyCounts[inquiry.peer.uid] ?? 1
             heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
         default: break
@@ -197,5 +205,15 @@ final class HistoryRouter {
         release()
         logs.close()
         trees.close()
+    }
+}
+
+extension Question {
+    /// Whether the answer needs a second tree, as of the past.
+    fileprivate var needsTree: Bool {
+        switch self {
+        case .past, .export: true
+        default: false
+        }
     }
 }

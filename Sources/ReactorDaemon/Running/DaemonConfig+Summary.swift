@@ -87,6 +87,18 @@ extension DaemonConfig {
             ("shared by all", ByteSizeText.format(limits.sharedBytesMax)),
             ("worst case without states", ByteSizeText.format(worst.partialValue)),
             ("sure to be left for states", restText), ("worst case with states", allText),
+        ] + startRows(states, ceiling)
+    }
+
+    /// What the daemon needs beside its states: for its next start, and for a state of the past.
+    private func startRows(_ states: Int, _ ceiling: Int) -> [(String, String)] {
+        guard data != nil, states > 0 else { return [] }
+        // A start reads the largest part of a snapshot; a state of the past needs a tree as well.
+        let past = "up to \(ByteSizeText.format(Self.product(states, 2)))"
+        let refusal = ceiling == 0 ? "" : ", or BUSY where that does not fit"
+        return [
+            ("kept free for a start", "the largest state, up to \(ByteSizeText.format(states))"),
+            ("one state of the past", past + refusal),
         ]
     }
 

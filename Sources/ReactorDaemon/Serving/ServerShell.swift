@@ -385,8 +385,8 @@ extension ServerShell {
         let former = ceiling.pressure
         let pressure = ceiling.measure(
             received: server.receivedByteCount, at: now, reserve: server.startReserve)
+        server.relieve(pressure, used: ceiling.usedByteCount, at: now)
         guard pressure != .none || former != .none else { return }
-        server.relieve(pressure, at: now)
         // The reason for which a connection is closed leaves in a turn.
         loop.turnAgain()
         if pressure != former { onEvent(.complaint(ceiling.summary, leftOut: 0)) }

@@ -217,6 +217,11 @@ extension AnswerService {
 
     private func deliver() {
         guard let (running, encoding) = questions.value.takeFinished() else { return }
+        if let byteCount = encoding.omittedByteCount {
+            let refusal = meter.room.refusal(of: byteCount, for: "the answer")
+            return inquiries.refuse(running.askers.filter(\.isWaiting), refusal)
+        }
+        meter.room.grant(encoding.bytes.count)
         questions.value.learn(
             encoding, of: running.name, running.state, grownBytes: running.grownBytes)
         share(encoding, of: running.name, running.state, among: running.askers)
@@ -236,7 +241,7 @@ extension AnswerService {
             }
             questions.value.run(name, SliceState(of: place.node, at: sequence), for: askers)
             announceChecksums(to: askers)
-            orders.append(.encode(capture(name, place)))
+            orders.append(.encode(capture(name, place).limited(to: meter.room.grantMax)))
             return
         }
     }
@@ -266,28 +271,16 @@ extension AnswerService {
         do throws(Refusal) {
             return try source.locate(name)
         } catch {
-            for asker in askers {
-                asker.connection.requests.endQuestion(asker.number)
-                delivery.refuse(
-                    FrameHeader(kind: .ask, number: asker.number), error, of: asker.connection)
-            }
+            inquiries.refuse(askers, error)
             return nil
         }
     }
 
     /// Estimated bytes of an answer, rather too many than too few.
     private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
-        switch name.form {
-        case .value: questions.value.byteEstimate(of: name, node)
-        // Each child is looked at, shown or not.
-        case .selection:
-            max(questions.value.byteEstimate(of: name, node), 16 * node.children.count)
-        case .replica where node.isCollection: 32 * node.children.count
-        case .replica: questions.value.byteEstimate(of: name, node)
-        case .description: 1_024 + 32 * node.children.count
-        case .entries: 64 * source.tree.mountedCount
-        case .counters: 1_024 + 16 * meter.connections.count
-        }
+        questions.value.byteEstimate(
+            of: name, node, nodeCount: source.tree.mountedCount,
+            connectionCount: meter.connections.count)
     }
 
     /// Captures what an answer is encoded from, as of now.
@@ -408,7 +401,7 @@ extension AnswerService {
 
     /// Refuses the waiting requests of a connection whose rights have changed.
     func refuseWaiting(of connection: Connection) {
-        inquiries.refuse(questions.value.askers(of: connection))
+        inquiries.refuse(questions.value.askers(of: connection), Inquiries.changed)
     }
 
     /// Sends a connection the shell's answer to an inquiry.

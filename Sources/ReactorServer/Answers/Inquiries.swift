@@ -28,16 +28,17 @@ struct Inquiries {
         self.ask(ask, header, of: connection)
     }
 
-    /// Refuses waiting requests of a connection whose rights have changed.
-    func refuse(_ askers: [Asker]) {
+    /// Refuses waiting requests.
+    func refuse(_ askers: [Asker], _ refusal: Refusal) {
         for asker in askers {
             asker.connection.requests.endQuestion(asker.number)
             delivery.refuse(
-                FrameHeader(kind: .ask, number: asker.number), Self.changed, of: asker.connection)
+                FrameHeader(kind: .ask, number: asker.number), refusal, of: asker.connection)
         }
     }
 
-    private static var changed: Refusal {
+    /// Tells a client that its rights have changed since the question.
+    static var changed: Refusal {
         Refusal(.busy, "the access rules have changed: ask again")
     }
 

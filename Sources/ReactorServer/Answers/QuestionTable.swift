@@ -287,8 +287,24 @@ struct QuestionTable {
         return found.checksum
     }
 
+    /// Estimated bytes of an answer, rather too many than too few.
+    func byteEstimate(
+        of name: SliceName, _ node: AnyNode, nodeCount: Int, connectionCount: Int
+    ) -> Int {
+        switch name.form {
+        case .value: byteEstimate(of: name, node)
+        // Each child is looked at, shown or not.
+        case .selection: max(byteEstimate(of: name, node), 16 * node.children.count)
+        case .replica where node.isCollection: 32 * node.children.count
+        case .replica: byteEstimate(of: name, node)
+        case .description: 1_024 + 32 * node.children.count
+        case .entries: 64 * nodeCount
+        case .counters: 1_024 + 16 * connectionCount
+        }
+    }
+
     /// Estimated bytes of a value or a replica, rather too many than too few.
-    func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
+    private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
         guard let found = known[name] else { return Int(clamping: grownBytes) }
         if found.state.isCurrent(of: node) { return found.byteCount }
         return found.byteCount + Int(clamping: grownBytes &- found.grownBytes)

@@ -64,6 +64,7 @@ struct ServerMeter {
     let sharing: SliceSharing
     let subscriptions: Subscriptions
     let states: StateCeiling
+    let room: MemoryRoom
 
     /// The amounts now. `answerByteCount` is the size of the large answers, `endedTurns` the number
     /// of ended turns.
@@ -104,11 +105,25 @@ struct ServerMeter {
     }
 
     /// The bytes that are kept for each user.
-    var ledger: MemoryLedger { MemoryLedger(of: connections, sessions) }
+    var ledger: MemoryLedger { MemoryLedger(of: connections, sessions, room) }
 
-    /// The differences between the counters of the ledger and what is held.
-    func ledgerDifferences(answerByteCount: Int) -> [String] {
-        ledger.differences(from: connections, sessions, answerByteCount: answerByteCount)
+    /// The differences between what is counted and what the buffers hold. `answerByteCount` is the
+    /// count of answers in progress; `distort` changes the counted charges first, for a test of the
+    /// comparison.
+    func ledgerDifferences(
+        answerByteCount: Int, _ distort: (inout [UInt32: MemoryCharge]) -> Void
+    ) -> [String] {
+        var ledger = ledger
+        distort(&ledger.charges)
+        let held = HeldMemory(of: connections, sessions, room)
+        let rows = [
+            ("answers", answerByteCount, held.answerByteCount),
+            ("outcomes of disconnected sessions", sessions.leftBytes, held.leftByteCount),
+        ]
+        return ledger.differences(from: held)
+            + rows.filter { $0.1 != $0.2 }.map {
+                "\($0.0): \($0.1) bytes are counted, \($0.2) are held"
+            }
     }
 
     /// Every counter by its name.

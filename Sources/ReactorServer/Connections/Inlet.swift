@@ -53,6 +53,9 @@ struct Inlet: ~Copyable {
     /// A copy of these bytes.
     var heldBytes: [UInt8] { assembler.unusedBytes }
 
+    /// A copy of what the memory for them holds.
+    var storedBytes: [UInt8] { assembler.storedBytes }
+
     /// Bytes of memory for them.
     var keptByteCount: Int { assembler.storedByteCount }
 

@@ -43,6 +43,7 @@ struct UserRelief {
         }
         var shared = SharedCharge()
         for connection in connections { shared.add(connection) }
+        shared.add(past: charge.past)
         let byteCount = shared.total + charge.outcomes
         var excess = shared.totalBesidesLargest + charge.outcomes - limit.byteCount
         guard excess > 0 else { return }

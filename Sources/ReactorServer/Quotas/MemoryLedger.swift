@@ -12,6 +12,8 @@ package struct MemoryCharge: Equatable, Sendable {
     package var answers = 0
     /// Outcomes that sessions remember.
     package var outcomes = 0
+    /// States of the past that are restored for the user's questions: see ``MemoryRoom``.
+    package var past = 0
 
     /// Nothing.
     package init() {}
@@ -26,31 +28,40 @@ package struct MemoryCharge: Equatable, Sendable {
     }
 
     /// The sum of all kinds.
-    package var total: Int { input + output + answers + outcomes }
+    package var total: Int { input + output + answers + outcomes + past }
+
+    /// The bytes of each kind, by its name.
+    fileprivate var kinds: [(name: String, byteCount: Int)] {
+        [
+            ("input", input), ("output", output), ("answers", answers), ("outcomes", outcomes),
+            ("states of the past", past),
+        ]
+    }
 
     static func += (sum: inout MemoryCharge, more: MemoryCharge) {
         sum.input += more.input
         sum.output += more.output
         sum.answers += more.answers
         sum.outcomes += more.outcomes
+        sum.past += more.past
     }
 }
 
 /// The bytes that the server keeps for the clients of each user.
 ///
-///     let ledger = MemoryLedger(of: connections, sessions)
+///     let ledger = MemoryLedger(of: connections, sessions, room)
 ///     let charge = ledger.charges[uid]
 ///
 /// *Place*: computed on demand, from the counters that inlets, outlets, answers and sessions need
 /// for their own limits. So a frame costs nothing more. *Shape*: a value. An answer that several
-/// connections of a user read counts once for that user; ``differences(from:_:answerByteCount:)``
-/// compares the rest with its parts. *Cost*: O(connections and sessions).
+/// connections of a user read counts once for that user. ``differences(from:)`` compares each charge
+/// with the buffers. *Cost*: O(connections and sessions).
 struct MemoryLedger {
-    /// The charge of each user with a connection or a session.
-    private(set) var charges: [UInt32: MemoryCharge] = [:]
+    /// The charge of each user with a connection, a session or a question about the past.
+    var charges: [UInt32: MemoryCharge] = [:]
 
     /// Adds up what is kept now.
-    init(of connections: ConnectionTable, _ sessions: SessionTable) {
+    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryRoom) {
         var counted: [UInt32: Set<ObjectIdentifier>] = [:]
         for connection in connections.values {
             let uid = connection.peer.uid
@@ -67,47 +78,73 @@ struct MemoryLedger {
         for session in sessions.values {
             charges[session.uid, default: MemoryCharge()].outcomes += session.outcomeBytes
         }
+        for (uid, byteCount) in room.pastByteCounts {
+            charges[uid, default: MemoryCharge()].past += byteCount
+        }
     }
 
-    /// The sum of all users.
-    var total: MemoryCharge {
-        charges.values.reduce(into: MemoryCharge()) { $0 += $1 }
-    }
-
-    /// Adds up the parts a second time, from what they hold instead of from their counters; returns
-    /// a text for each difference. `answerByteCount` is the server's count of answers that are
-    /// being read.
-    func differences(
-        from connections: ConnectionTable, _ sessions: SessionTable, answerByteCount: Int
-    ) -> [String] {
-        var held = MemoryCharge()
-        var answers: [ObjectIdentifier: Int] = [:]
-        for connection in connections.values {
-            held.input += connection.inlet.value.keptByteCount
-            held.output += connection.outlet.value.heldCost
-            for answer in connection.outlet.value.answers {
-                answers[ObjectIdentifier(answer)] = answer.bytes.count
+    /// A text for each charge that differs from what is held.
+    func differences(from held: HeldMemory) -> [String] {
+        var texts: [String] = []
+        for uid in Set(charges.keys).union(held.charges.keys).sorted() {
+            let (counted, found) = (charges[uid]?.kinds, held.charges[uid]?.kinds)
+            let none = MemoryCharge().kinds
+            for (left, right) in zip(counted ?? none, found ?? none)
+            where left.byteCount != right.byteCount {
+                texts.append(
+                    "\(left.name) of uid \(uid): \(left.byteCount) bytes are counted, "
+                        + "\(right.byteCount) are held")
             }
         }
-        var left = 0
-        for session in sessions.values {
-            held.outcomes += session.heldOutcomeBytes
-            if session.connection == nil { left += session.weighedBytes }
+        return texts
+    }
+}
+
+/// What the buffers of connections and sessions hold, measured one by one, for a comparison with the
+/// counters.
+///
+/// *Place*: tests compare it with the ``MemoryLedger`` after each step. *Cost*: copies all input, and
+/// visits each segment, answer and outcome.
+struct HeldMemory {
+    /// The bytes of each user.
+    private(set) var charges: [UInt32: MemoryCharge] = [:]
+    /// Bytes of all answers that a connection reads, each counted once.
+    private(set) var answerByteCount = 0
+    /// Bytes of the outcomes of sessions without a connection, as each was last weighed.
+    private(set) var leftByteCount = 0
+
+    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryRoom) {
+        var answers: [UInt32: [ObjectIdentifier: Int]] = [:]
+        var all: [ObjectIdentifier: Int] = [:]
+        for connection in connections.values {
+            var charge = MemoryCharge()
+            charge.input = connection.inlet.value.storedBytes.count
+            connection.outlet.value.visitSegments { segment in
+                charge.output += segment.bytes[segment.range].count + Segment.overheadByteCount
+            }
+            charges[connection.peer.uid, default: MemoryCharge()] += charge
+            for answer in connection.outlet.value.answers {
+                answers[connection.peer.uid, default: [:]][ObjectIdentifier(answer)] =
+                    answer.bytes.count
+                all[ObjectIdentifier(answer)] = answer.bytes.count
+            }
         }
-        held.answers = answers.values.reduce(0, +)
-        let rows = [
-            ("input", total.input, held.input), ("output", total.output, held.output),
-            ("outcomes", total.outcomes, held.outcomes),
-            ("outcomes of disconnected sessions", sessions.leftBytes, left),
-            ("answers", answerByteCount, held.answers),
-        ]
-        return rows.filter { $0.1 != $0.2 }.map {
-            "\($0.0): \($0.1) bytes are counted, \($0.2) are held"
+        for (uid, answers) in answers {
+            charges[uid, default: MemoryCharge()].answers = answers.values.reduce(0, +)
+        }
+        answerByteCount = all.values.reduce(0, +)
+        for session in sessions.values {
+            let byteCount = session.heldOutcomeBytes
+            charges[session.uid, default: MemoryCharge()].outcomes += byteCount
+            if session.connection == nil { leftByteCount += session.weighedBytes }
+        }
+        for claim in room.claims {
+            charges[claim.uid, default: MemoryCharge()].past += claim.byteCount
         }
     }
 }
 
-/// What the connections of one user keep together: the bytes of a buffer, or of an answer, for which
+/// What the clients of one user keep together, without outcomes: the bytes of a buffer, or of an answer, for which
 /// several of them wait count once.
 ///
 /// *Place*: decides whether a user is above its limit, where the ``MemoryLedger``, which counts them
@@ -118,6 +155,7 @@ struct SharedCharge {
     /// The size of each buffer, and the sum of the ranges of it that wait.
     private var buffers: [UInt: (byteCount: Int, sum: Int)] = [:]
     private var answers: [ObjectIdentifier: Int] = [:]
+    private var pastByteCount = 0
 
     /// Adds a connection.
     mutating func add(_ connection: Connection) {
@@ -132,8 +170,11 @@ struct SharedCharge {
         }
     }
 
+    /// Adds a state of the past.
+    mutating func add(past byteCount: Int) { pastByteCount += byteCount }
+
     private var parts: [Int] {
-        buffers.values.map { min($0.byteCount, $0.sum) } + answers.values
+        [pastByteCount] + buffers.values.map { min($0.byteCount, $0.sum) } + answers.values
     }
 
     /// The bytes of all connections.

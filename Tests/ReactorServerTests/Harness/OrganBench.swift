@@ -50,7 +50,8 @@ final class OrganBench {
                 tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
                 sessions: sessions,
                 chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
-                subscriptions: subscriptions, states: states), limits, orders, chronicle, delivery)
+                subscriptions: subscriptions, states: states, room: MemoryRoom()),
+            limits, orders, chronicle, delivery)
         var secret: UInt64 = 0
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: "bench"

@@ -102,7 +102,7 @@ final class ServerHarness {
     func turn() {
         server.endTurn(at: now)
         carryOut()
-        let differences = server.ledgerDifferences
+        let differences = server.ledgerDifferences()
         #expect(differences == [])
     }
 

@@ -8,8 +8,14 @@ import Testing
 /// after each turn.
 @Suite("The ledger of users")
 struct MemoryLedgerTests {
+    private func ledger(_ harness: ServerHarness) -> MemoryLedger {
+        MemoryLedger(
+            of: harness.server.connections, harness.server.sessions,
+            harness.server.answers.meter.room)
+    }
+
     private func charges(_ harness: ServerHarness) -> [UInt32: MemoryCharge] {
-        MemoryLedger(of: harness.server.connections, harness.server.sessions).charges
+        ledger(harness).charges
     }
 
     @Test("X117: input, output and outcomes are charged to the user whose client causes them")
@@ -53,25 +59,45 @@ struct MemoryLedgerTests {
         let byteCount = try #require(charges[1]?.answers)
         #expect(byteCount > 500_000 && charges[2]?.answers == byteCount)
         #expect(harness.server.figures.memoryByUID == charges)
-        #expect(harness.server.ledgerDifferences == [])
+        #expect(harness.server.ledgerDifferences() == [])
         for client in clients { client.take() }
         harness.settle()
         #expect(self.charges(harness)[1]?.answers == 0)
     }
 
-    @Test("a difference between a counter and what it counts is found")
+    @Test("a counter that changes while its buffer does not, or the reverse, is a difference")
     func planted() {
         let harness = ServerHarness()
-        let (connections, sessions) = (harness.server.connections, harness.server.sessions)
-        let ledger = MemoryLedger(of: connections, sessions)
-        #expect(ledger.differences(from: connections, sessions, answerByteCount: 0) == [])
-        #expect(
-            ledger.differences(from: connections, sessions, answerByteCount: 3)
-                == ["answers: 3 bytes are counted, 0 are held"])
-        let client = harness.client()
+        let client = harness.client(uid: 3)
+        let before = ledger(harness)
         client.send(Array(TestClient.frame(.ping).prefix(5)))
+        let (server, room) = (harness.server, harness.server.answers.meter.room)
+        let held = HeldMemory(of: server.connections, server.sessions, room)
+        #expect(ledger(harness).differences(from: held) == [])
         #expect(
-            ledger.differences(from: connections, sessions, answerByteCount: 0)
-                == ["input: 0 bytes are counted, 5 are held"])
+            before.differences(from: held)
+                == ["input of uid 3: 0 bytes are counted, 5 are held"])
+        let other = server.ledgerDifferences { $0[4, default: MemoryCharge()].outcomes += 2 }
+        #expect(other == ["outcomes of uid 4: 2 bytes are counted, 0 are held"])
+        let answers = server.answers.meter.ledgerDifferences(answerByteCount: 3) { _ in }
+        #expect(answers == ["answers: 3 bytes are counted, 0 are held"])
+    }
+
+    @Test("states of the past are charged to the user that asks for them, until they are answered")
+    func past() throws {
+        let harness = ServerHarness()
+        let (server, room) = (harness.server, harness.server.answers.meter.room)
+        for byteCount in [300, 500] {
+            try room.claimPast(byteCount, of: 4, keeping: 0, max: 0)
+        }
+        try room.claimPast(70, of: 5, keeping: 0, max: 0)
+        #expect(charges(harness)[4]?.past == 800 && charges(harness)[5]?.past == 70)
+        #expect(server.figures.memoryByUID[4]?.total == 800)
+        #expect(server.ledgerDifferences() == [])
+        server.endPast(of: 4)
+        #expect(charges(harness)[4]?.past == 500)
+        server.endPast(of: 4)
+        server.endPast(of: 4)
+        #expect(charges(harness)[4] == nil && charges(harness)[5]?.past == 70)
     }
 }

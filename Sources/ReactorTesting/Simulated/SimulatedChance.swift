@@ -132,6 +132,9 @@ package struct SimulatedCounts {
 package final class SimulatedHooks {
     /// Compares the server's memory with its limits after every step.
     package private(set) var audit: MemoryAudit?
+    /// Changes what the server has counted for each user before it is compared with what is held: a
+    /// planted miscount, which the comparison must find.
+    package var distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
     /// Called after every step of the server.
     package var onStep: (() -> Void)?
     /// Called with each batch before it is appended.

@@ -362,7 +362,7 @@ extension SimulatedWorld {
             for finding in audit.findings(server.memory) {
                 expect(false, "too much is kept: \(finding)")
             }
-            for difference in server.ledgerDifferences() {
+            for difference in server.ledgerDifferences(hooks.distort) {
                 expect(false, "the ledger is wrong: \(difference)")
             }
         }

@@ -107,6 +107,10 @@ let package = Package(
             name: "ReactorJournal",
             dependencies: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
             swiftSettings: strict),
+        // The log between daemons and the leadership, without I/O. Must not know reactors, SQLite,
+        // clocks, threads, or the engine's client.
+        .target(
+            name: "ReactorCluster", dependencies: ["ReactorBytes"], swiftSettings: strict),
         // The server's state machine, without I/O. Must not know concrete reactors, clocks,
         // threads.
         .target(
@@ -270,6 +274,8 @@ let package = Package(
                 "journal-writer",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReactorClusterTests", dependencies: ["ReactorCluster"], swiftSettings: strict),
         .testTarget(
             name: "ReactorServerTests",
             dependencies: [

@@ -80,6 +80,11 @@ enum Plan {
             "ReactorJournal", floor: 3,
             rooms: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
             system: ["Glibc", "Darwin"]),
+        // The log between daemons and the leadership, without I/O; must not know reactors,
+        // SQLite, clocks, threads, or the engine's client.
+        Room(
+            "ReactorCluster", floor: 3, rooms: ["ReactorBytes"],
+            tests: ["ReactorClusterTests", "SimulationTests"]),
         // The server's state machine, without I/O; must not know concrete reactors, clocks,
         // threads.
         Room(

@@ -45,8 +45,8 @@ struct WordRule {
             needles: ["print(", "debugPrint(", "dump(", "NSLog("].map { Needle($0, isFree: true) },
             remedy: "log through swift-log in the daemon; write to the descriptor in reactorctl"),
         WordRule(
-            name: "clocks, threads, tasks and chance in the server",
-            scope: ["Sources/ReactorServer"],
+            name: "clocks, threads, tasks and chance in the server and the cluster",
+            scope: ["Sources/ReactorServer", "Sources/ReactorCluster"],
             needles: [
                 Needle("ContinuousClock"), Needle("SuspendingClock"), Needle("Date("),
                 Needle("DispatchQueue"), Needle("DispatchTime"), Needle("clock_gettime("),
@@ -55,7 +55,7 @@ struct WordRule {
                 Needle(".shuffled("),
                 Needle("SystemRandomNumberGenerator"), Needle("UUID("),
             ],
-            remedy: "the server is handed ticks, identifiers and bytes, and returns outputs"),
+            remedy: "a pure machine is handed ticks, identifiers and bytes, and returns outputs"),
         WordRule(
             name: "clocks, threads and chance on the wire", scope: ["Sources/ReactorWire"],
             needles: [

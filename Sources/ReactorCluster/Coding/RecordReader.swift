@@ -32,6 +32,13 @@ struct RecordReader: ~Copyable {
         try number(field, byteCount: 8)
     }
 
+    /// Reads a number of eight bytes that is not 0.
+    mutating func positiveWord(_ field: String) throws(RecordError) -> UInt64 {
+        let value = try word(field)
+        guard value > 0 else { throw invalid(field, byteCount: 8, got: value) }
+        return value
+    }
+
     /// Reads `byteCount` bytes.
     mutating func take(_ field: String, byteCount: Int) throws(RecordError) -> [UInt8] {
         try require(byteCount, field)

@@ -38,6 +38,22 @@ package enum EngineEvent: Equatable, Sendable {
     case watchEnded(String)
     /// A stored value cannot be decoded.
     case damaged(RecordError)
+
+    /// The kind of the call that the event answers; nil for an event that answers none, and for
+    /// ``unknown(_:_:)``.
+    package var answered: EngineCallKind? {
+        switch self {
+        case .announced: .announce
+        case .sighting: .look
+        case .appended: .append
+        case .beaten: .beat
+        case .refused(let kind, _): kind
+        case .won, .lost: .takeOver
+        case .vacated: .vacate
+        case .trimmed: .compact
+        default: nil
+        }
+    }
 }
 
 /// The reason why a call has no answer.

@@ -1,0 +1,457 @@
+/// A node's part in its cluster: it follows the log, takes over, appends while it leads, and stops
+/// where its history and the log's differ.
+///
+/// *Place*: between a ``LogEngine``, whose events it gets and whose calls it makes, and the daemon,
+/// which applies the rows and hands in its own. *Owner*: the loop's thread. The machine has no
+/// clock: each call says the time, in nanoseconds that only grow.
+///
+/// *Shape*: after each call, the shell carries out all outputs in their order before the next call,
+/// and calls ``tick(at:)`` at ``due``, or later.
+package final class ClusterMachine {
+    private let settings: ClusterSettings
+    private var outputs: [ClusterOutput] = []
+    private var calls = CallLedger()
+    private var cursor: RowCursor
+    private let check: (LogRow, UInt64) -> Bool
+    private var feed = WatchFeed()
+    private var silence: LeaderSilence
+    private var candidacy: Candidacy?
+    private var leadership: Leadership?
+    private var book: NodeBook
+    private var trimmer: LogTrimmer
+    private var view: EngineView
+    private var report: NodeReport
+    private var halt: Halt?
+
+    /// Why the machine neither follows nor leads.
+    private enum Halt { case snapshot, fault }
+
+    /// What the machine knows of the engine and the leader.
+    private struct EngineView {
+        /// The leader key, and its revision, as far as known.
+        var term: UInt64 = 0
+        var leader: LeaderRecord?
+        var outage: EngineOutage?
+        /// Take-overs that this process tried.
+        var attempts: UInt64 = 0
+        var beatSentAt: UInt64 = 0
+    }
+
+    /// Creates a node that has the history up to `position`.
+    ///
+    /// `report` is what the node says of itself at first; the machine fills in what it knows
+    /// better. `seed` determines the random delays, and must differ between the nodes. `check`
+    /// tells whether a row's bytes and the checksum of the row before lead to the row's checksum.
+    package init(
+        _ settings: ClusterSettings, at position: AppliedPosition, report: NodeReport,
+        seed: UInt64, check: @escaping (_ row: LogRow, _ behind: UInt64) -> Bool
+    ) {
+        self.settings = settings
+        self.check = check
+        self.report = report
+        cursor = RowCursor(at: position, check: check)
+        silence = LeaderSilence(settings, seed: seed)
+        book = NodeBook(settings)
+        trimmer = LogTrimmer(settings)
+        view = EngineView()
+        self.report.node = settings.node
+        self.report.incarnation = 0
+    }
+
+    // MARK: For the shell
+
+    /// Removes and returns the outputs, in their order.
+    package func takeOutputs() -> [ClusterOutput] {
+        defer { outputs.removeAll(keepingCapacity: true) }
+        return outputs
+    }
+
+    /// What the node is at present.
+    package var role: ClusterRole {
+        switch halt {
+        case .fault: return .stopped
+        case .snapshot: return .awaitingSnapshot
+        case nil: break
+        }
+        guard let leadership else { return candidacy == nil ? .following : .candidate }
+        if leadership.stepDown != nil { return .steppingDown(term: leadership.term) }
+        return leadership.isSuspended
+            ? .suspended(term: leadership.term) : .leading(term: leadership.term)
+    }
+
+    /// The last row that is in the log as far as this node knows, with its entry.
+    package var position: AppliedPosition { cursor.position }
+
+    /// The last reports of the nodes.
+    package var reports: [NodeReport] { book.reports }
+
+    /// Other nodes without a sign of life for too long.
+    package func lostNodes(at now: UInt64) -> [ClusterNode] { book.lost(at: now) }
+
+    /// When ``tick(at:)`` is due; nil if only an event can change anything.
+    package var due: UInt64? {
+        guard halt != .fault else { return nil }
+        let report = calls.readyTime(.announce)
+        guard halt == nil else { return report }
+        guard let leadership else {
+            return earliest(report, calls.readyTime(candidacy == nil ? .look : .takeOver))
+        }
+        let change: EngineCallKind =
+            leadership.queue.flight != nil
+            ? .append : leadership.stepDown != nil && leadership.queue.isEmpty ? .vacate : .beat
+        return earliest(
+            report, calls.readyTime(.look), leadership.expiry, calls.readyTime(change))
+    }
+
+    private func earliest(_ times: UInt64?...) -> UInt64? { times.compactMap { $0 }.min() }
+
+    /// Time has passed.
+    package func tick(at now: UInt64) {
+        expire(at: now)
+        advance(at: now)
+    }
+
+    /// Appends rows of the leader, in order. They are dropped if the node does not lead or steps
+    /// down; a `deposed` is then among the outputs. *Traps*: if their numbers do not continue those
+    /// of the rows before.
+    package func append(_ rows: [LogRow], at now: UInt64) {
+        expire(at: now)
+        guard leadership != nil, leadership?.stepDown == nil else { return }
+        leadership?.queue.add(rows)
+        advance(at: now)
+    }
+
+    /// Gives the leadership to a node, or to any, once the log has all rows. Without an effect on
+    /// a node that does not lead.
+    package func stepDown(to successor: ClusterNode?, at now: UInt64) {
+        expire(at: now)
+        leadership?.give(to: successor)
+        advance(at: now)
+    }
+
+    /// Changes what this node says of itself in its next report.
+    package func update(_ changed: NodeReport) {
+        let incarnation = report.incarnation
+        report = changed
+        (report.node, report.incarnation) = (settings.node, incarnation)
+    }
+
+    /// A snapshot was installed: the node follows from there on.
+    package func restart(from position: AppliedPosition, at now: UInt64) {
+        guard halt == .snapshot else { return }
+        halt = nil
+        cursor = RowCursor(at: position, check: check)
+        feed.close()
+        advance(at: now)
+    }
+
+    // MARK: For the engine
+
+    /// The engine reports something.
+    package func receive(_ event: EngineEvent, at now: UInt64) {
+        expire(at: now)
+        switch event {
+        case .up: calls.open()
+        case .down:
+            calls.close()
+            feed.close()
+            silence.interrupt()
+        case .unknown(let kind, let outage): miss(kind, outage, at: now)
+        case .entries(let entries): take(entries, at: now)
+        case .leader(let term, let record): learn(term, record, at: now)
+        case .compacted: if feed.isOpen { fallBehind() }
+        case .watchEnded: feed.close()
+        case .damaged(let error): stop(.damaged(error))
+        default: receive(answer: event, at: now)
+        }
+        advance(at: now)
+    }
+
+    private func receive(answer event: EngineEvent, at now: UInt64) {
+        guard let kind = event.answered, calls.finish(kind) else { return }
+        answered()
+        switch event {
+        case .announced(let version):
+            if report.incarnation == 0 { report.incarnation = version }
+        case .sighting(let sighting): see(sighting, at: now)
+        case .appended(let position): keep(at: position, at: now)
+        case .beaten: confirm(sentAt: view.beatSentAt, at: now)
+        case .refused(let kind, let refusal): refuse(kind, refusal, at: now)
+        case .won(let term, let head): win(term: term, head: head, at: now)
+        case .lost(let sighting): lose(sighting, at: now)
+        case .vacated(let term):
+            learn(term, .vacant(successor: leadership?.stepDown?.successor), at: now)
+        case .trimmed: trimmer.finish(true)
+        default: break
+        }
+    }
+}
+
+// MARK: - Calls
+extension ClusterMachine {
+    private func send(_ call: EngineCall, nextAt earliest: UInt64) {
+        calls.begin(call.kind, nextAt: earliest)
+        outputs.append(.call(call))
+    }
+
+    /// Makes all calls that are due.
+    private func advance(at now: UInt64) {
+        guard halt != .fault, calls.isUp else { return }
+        if calls.isReady(.announce, at: now) {
+            report.applied = cursor.position.row.number
+            send(.announce(report), nextAt: now + settings.reportInterval)
+        }
+        guard halt == nil else { return }
+        if leadership != nil {
+            lead(at: now)
+        } else {
+            openFeed()
+            if let candidacy, calls.isReady(.takeOver, at: now) {
+                send(
+                    .takeOver(seen: candidacy.seen, record: candidacy.record),
+                    nextAt: now + settings.retryInterval)
+            }
+        }
+        if candidacy == nil, calls.isReady(.look, at: now) {
+            let interval =
+                leadership == nil ? settings.lookInterval : settings.leaderLookInterval
+            send(.look, nextAt: now + interval)
+        }
+    }
+
+    private func lead(at now: UInt64) {
+        guard var current = leadership else { return }
+        // The queue is changed in place.
+        leadership = nil
+        defer { leadership = current }
+        let isAppendReady = calls.isReady(.append, at: now)
+        if isAppendReady,
+            let flight = current.queue.flight
+                ?? current.queue.nextFlight(expected: cursor.read.number, at: now)
+        {
+            send(
+                .append(entry: flight.bytes, expected: flight.expected, term: current.term),
+                nextAt: now)
+            calls.plan(.beat, at: now + settings.beatInterval)
+        }
+        guard current.queue.flight == nil else { return }
+        if let stepDown = current.stepDown, current.queue.isEmpty {
+            guard calls.isReady(.vacate, at: now) else { return }
+            if current.retire() { outputs.append(.suspended) }
+            send(
+                .vacate(term: current.term, successor: stepDown.successor),
+                nextAt: now + settings.retryInterval)
+        } else if calls.isReady(.beat, at: now) {
+            view.beatSentAt = now
+            send(.beat(term: current.term), nextAt: now + settings.beatInterval)
+        }
+    }
+
+    private func openFeed() {
+        guard !feed.isOpen else { return }
+        feed.open()
+        outputs.append(.call(.watch(after: cursor.read)))
+    }
+
+    /// A call got no answer.
+    private func miss(_ kind: EngineCallKind, _ outage: EngineOutage, at now: UInt64) {
+        if view.outage != outage {
+            view.outage = outage
+            outputs.append(.outage(outage))
+        }
+        let isWanted = calls.finish(kind)
+        switch kind {
+        case .look: silence.interrupt()
+        case .compact: trimmer.finish(false)
+        // Whether the engine applied it is not known: the same is sent again.
+        case .append, .takeOver, .vacate, .beat, .announce:
+            if isWanted { calls.plan(kind, at: now + settings.retryInterval) }
+        case .watch: break
+        }
+    }
+
+    private func answered() {
+        guard view.outage != nil else { return }
+        view.outage = nil
+        outputs.append(.outage(nil))
+    }
+
+    private func stop(_ fault: ClusterFault) {
+        guard halt != .fault else { return }
+        halt = .fault
+        (leadership, candidacy) = (nil, nil)
+        outputs.append(.stop(fault))
+    }
+}
+
+// MARK: - Following
+extension ClusterMachine {
+    private func take(_ entries: [StoredEntry], at now: UInt64) {
+        guard leadership == nil, halt == nil else { return }
+        for entry in entries {
+            do throws(LogFork) {
+                switch try cursor.take(entry) {
+                case .repeated: break
+                case .gap:
+                    if feed.mustReopenAtGap() { feed.close() }
+                    return
+                case .advanced(let rows):
+                    feed.advance()
+                    trimmer.add(entry.position.number, byteCount: entry.bytes.count)
+                    if !rows.isEmpty { outputs.append(.apply(rows, cursor.position)) }
+                }
+            } catch { return stop(.forked(error)) }
+        }
+    }
+
+    private func fallBehind() {
+        guard leadership == nil, halt == nil else { return }
+        halt = .snapshot
+        candidacy = nil
+        calls.abandon(.takeOver)
+        outputs.append(.needsSnapshot(after: cursor.position))
+    }
+
+    /// The leader key has this value in the revision `term`.
+    private func learn(_ term: UInt64, _ record: LeaderRecord?, at now: UInt64) {
+        guard term > view.term else { return }
+        let former = view.leader?.claim?.node
+        (view.term, view.leader) = (term, record)
+        if record?.claim?.node != former { outputs.append(.leader(record?.claim?.node)) }
+        // A vacant leadership is taken over at the next look.
+        if record?.claim == nil { calls.plan(.look, at: now) }
+        if let own = leadership?.term, term > own { depose() }
+    }
+
+    private func see(_ sighting: LeaderSighting, at now: UInt64) {
+        book.observe(sighting.nodes, at: now)
+        learn(sighting.term, sighting.leader, at: now)
+        guard leadership == nil else { return trim(at: now) }
+        silence.see(sighting, at: now)
+        if feed.poll(head: sighting.head.number, read: cursor.read.number) { feed.close() }
+        guard settings.isCandidate, report.incarnation > 0, cursor.read == sighting.head,
+            isVacant(sighting) || silence.isOver
+        else { return }
+        silence.interrupt()
+        view.attempts += 1
+        candidacy = Candidacy(
+            seen: sighting,
+            record: .held(
+                LeaderClaim(
+                    node: settings.node, incarnation: report.incarnation,
+                    attempt: view.attempts)),
+            sentAt: now)
+    }
+
+    /// Whether this node may take over without waiting.
+    private func isVacant(_ sighting: LeaderSighting) -> Bool {
+        switch sighting.leader {
+        case .held: false
+        case .vacant(let successor): successor == nil || successor == settings.node
+        case nil: true
+        }
+    }
+
+    private func win(term: UInt64, head: LogPosition, at now: UInt64) {
+        guard let won = candidacy else { return }
+        candidacy = nil
+        // The answer is late, and the watch has shown another leader, or its entries.
+        guard term >= view.term, head.number >= cursor.read.number else { return }
+        guard head == cursor.read else {
+            return stop(
+                .contradiction(
+                    "term \(term) begins after entry \(head.number) at revision "
+                        + "\(head.revision), expected entry \(cursor.read.number) at revision "
+                        + "\(cursor.read.revision)"))
+        }
+        (view.term, view.leader) = (term, won.record)
+        leadership = Leadership(
+            term: term, behind: cursor.position.row, sentAt: won.sentAt,
+            tenure: settings.tenure)
+        feed.close()
+        calls.plan(.beat, at: won.sentAt + settings.beatInterval)
+        book.forgive(at: now)
+        outputs += [
+            .call(.unwatch), .promoted(term: term, after: cursor.position.row),
+            .leader(settings.node),
+        ]
+        expire(at: now)
+    }
+
+    private func lose(_ sighting: LeaderSighting, at now: UInt64) {
+        guard let lost = candidacy else { return }
+        // The take-over was applied before, and its answer was lost.
+        if sighting.leader == lost.record {
+            return win(term: sighting.term, head: sighting.head, at: now)
+        }
+        candidacy = nil
+        see(sighting, at: now)
+    }
+}
+
+// MARK: - Leading
+extension ClusterMachine {
+    /// The log has the entry in flight.
+    private func keep(at position: LogPosition, at now: UInt64) {
+        guard let flight = leadership?.queue.flight else { return }
+        guard position.number == flight.expected + 1 else {
+            return stop(
+                .contradiction(
+                    "it appended entry \(position.number), expected \(flight.expected + 1)"))
+        }
+        leadership?.queue.confirm()
+        trimmer.add(position.number, byteCount: flight.bytes.count)
+        do throws(LogFork) {
+            let step = try cursor.take(StoredEntry(position: position, bytes: flight.bytes))
+            if case .advanced(let rows) = step, !rows.isEmpty {
+                outputs.append(.appended(cursor.position))
+            }
+        } catch { return stop(.forked(error)) }
+        confirm(sentAt: flight.sentAt, at: now)
+    }
+
+    private func refuse(_ kind: EngineCallKind, _ refusal: LogRefusal, at now: UInt64) {
+        guard let current = leadership else { return }
+        if refusal.term > current.term {
+            learn(refusal.term, refusal.leader, at: now)
+            return depose()
+        }
+        // The entry was kept before, and its answer was lost.
+        if kind == .append, refusal.term == current.term, let flight = current.queue.flight,
+            let last = refusal.last, last.position.number == flight.expected + 1,
+            last.bytes == flight.bytes
+        {
+            return keep(at: last.position, at: now)
+        }
+        stop(
+            .contradiction(
+                "it refused \(kind.rawValue) of term \(current.term) in term \(refusal.term) "
+                    + "after entry \(refusal.last?.position.number ?? 0)"))
+    }
+
+    private func confirm(sentAt: UInt64, at now: UInt64) {
+        if leadership?.confirm(sentAt: sentAt, at: now) == true { outputs.append(.resumed) }
+    }
+
+    /// Stops acting as the leader if no confirmation came for too long.
+    private func expire(at now: UInt64) {
+        if leadership?.expire(at: now) == true { outputs.append(.suspended) }
+    }
+
+    /// Another node leads, or none.
+    private func depose() {
+        guard let former = leadership else { return }
+        leadership = nil
+        for kind in [.append, .beat, .vacate] as [EngineCallKind] { calls.abandon(kind) }
+        silence.interrupt()
+        outputs.append(
+            .deposed(term: former.term, leader: view.leader, after: cursor.position.row))
+    }
+
+    private func trim(at now: UInt64) {
+        guard calls.isReady(.compact, at: now),
+            let target = trimmer.nextTarget(durable: book.durable)
+        else { return }
+        send(.compact(upTo: target), nextAt: now)
+    }
+}

@@ -1,0 +1,69 @@
+/// A take-over that has no answer yet. It is repeated unchanged until it has one.
+struct Candidacy: Equatable {
+    /// The state that must not have moved.
+    let seen: LeaderSighting
+    /// The claim that the leader key gets.
+    let record: LeaderRecord
+    /// When it was sent for the first time.
+    let sentAt: UInt64
+}
+
+/// What a leader knows of its term: the rows that wait, and the last confirmation.
+///
+/// *Shape*: a confirmation counts from the time when the confirmed call was *sent* for the first
+/// time, since the engine may have applied it at once. ``isSuspended`` holds from
+/// ``ClusterSettings/tenure`` after that time until a later confirmation.
+struct Leadership {
+    let term: UInt64
+    /// The rows that the log does not have yet.
+    var queue: AppendQueue
+    /// The node that gets the leadership once the queue is empty, in a value of its own, since a
+    /// leader may step down for no node in particular.
+    private(set) var stepDown: StepDown?
+    private(set) var isSuspended = false
+    private var isRetired = false
+    private var confirmedAt: UInt64
+    private let tenure: UInt64
+
+    /// A wish to step down.
+    struct StepDown: Equatable {
+        let successor: ClusterNode?
+    }
+
+    /// The leadership of `term`, whose take-over was sent at `sentAt`.
+    init(term: UInt64, behind row: RowPosition, sentAt: UInt64, tenure: UInt64) {
+        self.term = term
+        self.tenure = tenure
+        queue = AppendQueue(term: term, behind: row)
+        confirmedAt = sentAt
+    }
+
+    /// When the leader must stop acting; nil if it has stopped.
+    var expiry: UInt64? { isSuspended ? nil : confirmedAt + tenure }
+
+    /// Stops acting if the time is over. Returns whether it was acting before.
+    mutating func expire(at now: UInt64) -> Bool {
+        guard let expiry, now >= expiry else { return false }
+        isSuspended = true
+        return true
+    }
+
+    /// Stops acting for good: the leadership is given away, and the successor may act before the
+    /// answer comes. Returns whether the leader was acting before.
+    mutating func retire() -> Bool {
+        isRetired = true
+        defer { isSuspended = true }
+        return !isSuspended
+    }
+
+    /// The engine confirmed a call that was sent at `sentAt`. Returns whether the leader acts again.
+    mutating func confirm(sentAt: UInt64, at now: UInt64) -> Bool {
+        confirmedAt = max(confirmedAt, sentAt)
+        guard isSuspended, !isRetired, now < confirmedAt + tenure else { return false }
+        isSuspended = false
+        return true
+    }
+
+    /// Gives the leadership away once the queue is empty. Rows are not accepted any more.
+    mutating func give(to successor: ClusterNode?) { stepDown = StepDown(successor: successor) }
+}

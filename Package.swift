@@ -223,6 +223,10 @@ let package = Package(
         .testTarget(
             name: "GuestbookTests", dependencies: ["GuestbookCore", "ReactorTesting"],
             path: "Tests/Guestbook/Tests/GuestbookTests"),
+        // A cluster in memory, for simulations and for tests of the engine.
+        .target(
+            name: "ClusterSimulation", dependencies: ["ReactorCluster", "ReactorTesting"],
+            path: "Tests/ClusterSimulation", swiftSettings: strict),
         // Appends to a journal until it is killed.
         .executableTarget(
             name: "journal-writer",
@@ -324,8 +328,9 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "ReactorTesting", "ReactorBytes", "ReactorServer", "ReactorClient", "ReactorCore",
-                "ReactorWire", "ReactorThreads", "StockReactors",
+                "ClusterSimulation", "ReactorTesting", "ReactorBytes", "ReactorCluster",
+                "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire", "ReactorThreads",
+                "StockReactors",
             ],
             swiftSettings: strict),
         // The rules about the sources, measured over the compiler's own parse of them. Must not

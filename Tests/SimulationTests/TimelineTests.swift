@@ -17,4 +17,20 @@ struct TimelineTests {
         timeline.drain(until: 100)
         #expect(ran.last == 4 && timeline.now == 100)
     }
+
+    @Test("removed events do not run, and nothing holds what they used")
+    func removal() {
+        final class Token {}
+        let timeline = Timeline()
+        weak var held: Token?
+        do {
+            let token = Token()
+            held = token
+            timeline.after(10) { Issue.record("\(token) runs") }
+        }
+        #expect(held != nil)
+        timeline.removeAll()
+        #expect(held == nil && timeline.nextDue == nil)
+        timeline.drain(until: 20)
+    }
 }

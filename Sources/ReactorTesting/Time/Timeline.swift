@@ -58,6 +58,9 @@ package final class Timeline {
         now = max(now, end)
     }
 
+    /// Removes all events, and releases what their actions hold.
+    package func removeAll() { heap = [] }
+
     private func removeFirst() {
         let last = heap.removeLast()
         guard !heap.isEmpty else { return }

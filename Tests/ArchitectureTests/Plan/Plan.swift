@@ -161,6 +161,10 @@ enum Plan {
             "deploy", floor: 7, rooms: ["DeployExample", "ReactorClient", "ReactorCore"],
             products: ["ArgumentParser"], system: ["Foundation"],
             tests: ["ExamplesTests"]),
+        // A cluster in memory; its files are beside the tests.
+        Room(
+            "ClusterSimulation", floor: 6, rooms: ["ReactorCluster", "ReactorTesting"],
+            tests: ["SimulationTests"]),
         // Programs that tests start; their files are beside the tests.
         Room("TestPrograms", floor: 0, tests: []),
         Room(

@@ -41,6 +41,10 @@ package final class SimulatedCluster {
     private let complaints: Complaints
     private let actions: Actions
     private var isStormy = true
+    /// The longest time between two strokes of bad luck.
+    private let calmMax: UInt64
+    /// The longest time between two decisions of a leader.
+    private let idleMax: UInt64
 
     /// Violations, with the time of each.
     private final class Complaints {
@@ -69,9 +73,13 @@ package final class SimulatedCluster {
         let ids = (1...nodeCount).map { ClusterNode(UInt8($0)) }
         var settings = ClusterSettings(node: ids[0], nodes: ids)
         settings.reportInterval = 400_000_000
-        settings.logBytes = 4_000
+        settings.leaderLookInterval = 300_000_000
+        settings.logBytes = 1_000
         sky = SimulatedSky(seed: seed, faults: faults)
         (timeline, self.complaints, self.actions) = (time, complaints, actions)
+        calmMax = sky.pick([400_000_000, 1_200_000_000, 3_000_000_000])
+        idleMax = sky.pick([60_000_000, 60_000_000, 800_000_000])
+        sky.turnStormy()
         history = ClusterHistory(report: report)
         let world = SimulatedNode.World(
             log: log, timeline: time, sky: sky, history: history, counts: counts,
@@ -79,7 +87,6 @@ package final class SimulatedCluster {
         nodes = ids.map { SimulatedNode($0, in: world) }
         log.onChange = { [unowned self] change in notice(change) }
         log.onCompaction = { [unowned self] position in checkCompaction(position) }
-        sky.turnStormy()
         work()
         strike()
     }
@@ -105,7 +112,7 @@ package final class SimulatedCluster {
 extension SimulatedCluster {
     /// Runs a storm, then calm weather until all nodes agree; at most ten seconds. Nothing runs
     /// afterwards.
-    package func run(storm: UInt64 = 3_000_000_000) {
+    package func run(storm: UInt64 = 6_000_000_000) {
         // The actions of waiting events hold the nodes, which hold the timeline.
         defer { timeline.removeAll() }
         advance(by: storm)
@@ -163,14 +170,14 @@ extension SimulatedCluster {
 
     /// Leaders decide on actions now and then.
     private func work() {
-        timeline.after(sky.between(5_000_000, 60_000_000)) { [self] in
+        timeline.after(sky.between(5_000_000, idleMax)) { [self] in
             for node in nodes where node.isLeading && (isStormy || !actions.undecided.isEmpty) {
                 var chosen = isStormy ? (0..<sky.between(0, 3)).map { _ in actions.makeNext() } : []
                 // A leader has the outcome of an action that is in its history.
                 chosen += actions.undecided.filter { !node.has($0) }
                 actions.undecided = []
-                let isLong = sky.chance(2)
-                let byteCount = isLong ? sky.between(60_000, 200_000) : sky.between(8, 60)
+                let isLong = sky.chance(3)
+                let byteCount = isLong ? sky.between(60_000, 400_000) : sky.between(8, 60)
                 node.decide(chosen, byteCount: Int(byteCount))
             }
             for node in nodes where node.awaitsSnapshot { install(to: node) }
@@ -194,19 +201,19 @@ extension SimulatedCluster {
 extension SimulatedCluster {
     /// Something goes wrong, again and again.
     private func strike() {
-        timeline.after(sky.between(20_000_000, 500_000_000)) { [self] in
+        timeline.after(sky.between(20_000_000, calmMax)) { [self] in
             guard isStormy else { return }
             let node = sky.pick(nodes)
             let leader = nodes.first { $0.isLeading }
             // Faults of the leader are worth most.
-            let target = sky.chance(40) ? leader ?? node : node
-            switch sky.between(0, 10) {
-            case 0...1: cut(target)
-            case 2...3: pause(target)
-            case 4...5: target.restart()
-            case 6: for node in nodes where sky.chance(60) { node.restart() }
-            case 7: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
-            case 8: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
+            let target = sky.chance(60) ? leader ?? node : node
+            switch sky.between(0, 15) {
+            case 0...4: cut(target)
+            case 5...9: pause(target)
+            case 10: target.restart()
+            case 11: for node in nodes where sky.chance(60) { node.restart() }
+            case 12: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
+            case 13: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
             default: sky.turnStormy()
             }
             strike()
@@ -215,11 +222,17 @@ extension SimulatedCluster {
 
     private func cut(_ node: SimulatedNode) {
         node.setCut(true)
-        timeline.after(sky.between(50_000_000, 2_500_000_000)) { node.setCut(false) }
+        timeline.after(faultTime) { node.setCut(false) }
     }
 
     private func pause(_ node: SimulatedNode) {
         node.pause()
-        timeline.after(sky.between(50_000_000, 2_500_000_000)) { node.wake() }
+        timeline.after(faultTime) { node.wake() }
+    }
+
+    /// Half of the faults last long enough for another node to take over.
+    private var faultTime: UInt64 {
+        sky.chance(50)
+            ? sky.between(50_000_000, 1_500_000_000) : sky.between(1_500_000_000, 4_000_000_000)
     }
 }

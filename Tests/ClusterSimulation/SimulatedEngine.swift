@@ -16,7 +16,10 @@ package final class SimulatedEngine: LogEngine {
     private var connection = 0
     private var isUp = false
     private var isCut = false
-    private var unanswered: Set<EngineCallKind> = []
+    /// The number of the call of each kind that has no answer yet: a late answer to an earlier call
+    /// is dropped.
+    private var unanswered: [EngineCallKind: Int] = [:]
+    private var callCount = 0
     private var watch: Watch?
 
     private struct Watch {
@@ -61,36 +64,39 @@ package final class SimulatedEngine: LogEngine {
 // MARK: - Transactions
 extension SimulatedEngine {
     private func request(_ call: EngineCall) {
-        unanswered.insert(call.kind)
+        callCount += 1
+        let number = callCount
+        unanswered[call.kind] = number
+        if isCut || sky.happens(\.lostRequests) { return lose(connection) }
         let line = connection
-        if isCut || sky.happens(\.lostRequests) { return lose(line) }
-        timeline.after(sky.delay()) { [self] in arrive(call, on: line) }
+        timeline.after(sky.delay()) { [self] in arrive(call, number, on: line) }
     }
 
-    private func arrive(_ call: EngineCall, on line: Int) {
+    private func arrive(_ call: EngineCall, _ number: Int, on line: Int) {
         if timeline.now < sky.stalledUntil {
             // The members elect a leader. The call may be applied afterwards, although the answer
             // says that there is none.
             let isRefused = sky.chance(50)
-            if isRefused { answer(.unknown(call.kind, .error("no leader")), call.kind, on: line) }
+            if isRefused { answer(.unknown(call.kind, .error("no leader")), call.kind, number) }
             if isRefused && sky.chance(50) { return }
             let rest = sky.stalledUntil - timeline.now
             return timeline.after(rest + sky.delay()) { [self] in
-                apply(call, on: line)
+                apply(call, number, on: line)
             }
         }
-        apply(call, on: line)
+        apply(call, number, on: line)
     }
 
-    private func apply(_ call: EngineCall, on line: Int) {
+    private func apply(_ call: EngineCall, _ number: Int, on line: Int) {
         let sent = sky.faults?.applied(call, by: node, to: log) ?? call
         let event = log.apply(sent)
         if isCut || sky.happens(\.lostAnswers) { return lose(line) }
-        timeline.after(sky.delay()) { [self] in answer(event, call.kind, on: line) }
+        timeline.after(sky.delay()) { [self] in answer(event, call.kind, number) }
     }
 
-    private func answer(_ event: EngineEvent, _ kind: EngineCallKind, on line: Int) {
-        guard isUp, line == connection, unanswered.remove(kind) != nil else { return }
+    private func answer(_ event: EngineEvent, _ kind: EngineCallKind, _ number: Int) {
+        guard isUp, unanswered[kind] == number else { return }
+        unanswered[kind] = nil
         onEvent?(event)
     }
 
@@ -99,8 +105,8 @@ extension SimulatedEngine {
         timeline.after(sky.between(20_000_000, isCut ? 900_000_000 : 300_000_000)) { [self] in
             guard isUp, line == connection else { return }
             let outage: EngineOutage = sky.chance(50) ? .late : .disconnected
-            let kinds = unanswered.sorted { $0.rawValue < $1.rawValue }
-            unanswered = []
+            let kinds = unanswered.keys.sorted { $0.rawValue < $1.rawValue }
+            unanswered = [:]
             watch = nil
             for kind in kinds { onEvent?(.unknown(kind, outage)) }
             isUp = false

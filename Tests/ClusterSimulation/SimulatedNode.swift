@@ -57,6 +57,7 @@ package final class SimulatedNode {
     ) -> ClusterMachine {
         var settings = ClusterSettings(node: id, nodes: world.settings.nodes)
         settings.reportInterval = world.settings.reportInterval
+        settings.leaderLookInterval = world.settings.leaderLookInterval
         settings.logBytes = world.settings.logBytes
         let isUnchecked = world.sky.faults?.skipsChecks ?? false
         return ClusterMachine(
@@ -142,12 +143,13 @@ extension SimulatedNode {
         case .call(let call): engine.send(call)
         case .apply(let rows, let position): apply(rows, position)
         case .appended(let position): tell(upTo: position)
-        case .promoted(_, let after):
+        case .promoted(let term, let after):
             world.counts.promotions += 1
             status.isLeading = true
             status.isActing = true
-            end = after
-            if after.number != UInt64(applied.count) || after != world.history.end {
+            // A late answer may promote a node that another one has followed already.
+            let isCurrent = term == world.log.term
+            if after != end || (isCurrent && after != world.history.end) {
                 world.report("node \(id.index) leads after \(after), not after the history's end")
             }
         case .deposed(_, _, let after): depose(after)
@@ -299,10 +301,11 @@ extension SimulatedNode {
     }
 
     private func sync() {
-        journal.sync()
+        // A faulty node says that it did.
+        let isFaulty = world.sky.faults?.reportsUnsynced ?? false
+        if !isFaulty { journal.sync() }
+        let durable = isFaulty ? journal.stored : journal.durable
         var report = NodeReport(node: id)
-        let isEarly = world.sky.faults?.reportsUnsynced ?? false
-        let durable = isEarly ? machine.position : journal.durable
         report.durable = durable.row.number
         report.durablePosition = durable.entry
         report.stored = journal.stored.row.number

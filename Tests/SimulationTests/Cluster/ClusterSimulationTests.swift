@@ -1,5 +1,7 @@
 import ClusterSimulation
 import FoundationEssentials
+import ReactorCluster
+import ReactorTesting
 import Testing
 
 /// Storms over nodes that append to one log. Drives ``SimulatedCluster``.
@@ -56,7 +58,24 @@ struct ClusterSimulationTests {
             }
             return sums
         }
-        let minima = [120, 60, 120, 5, 60, 2_000, 60, 20, 5, 20, 1]
+        let minima = [90, 20, 90, 4, 100, 4_000, 150, 50, 20, 80, 1]
         #expect(zip(sums, minima).allSatisfy { $0 >= $1 }, "\(sums), expected \(minima)")
+    }
+
+    @Test("a seed determines the run")
+    func determinism() async throws {
+        for seed in [3, 7] as [UInt64] {
+            let runs = try await Apart.run {
+                (0..<2).map { _ -> [UInt64] in
+                    let cluster = Self.cluster(seed)
+                    cluster.run()
+                    return [
+                        UInt64(cluster.timeline.eventCount), cluster.log.revision, cluster.log.term,
+                        cluster.history.end.number, cluster.history.end.chain,
+                    ]
+                }
+            }
+            #expect(runs[0] == runs[1], "seed \(seed)")
+        }
     }
 }

@@ -50,8 +50,8 @@ struct WireWriterPiecesTests {
     }
 
     @Test(
-        "a byte string of what a function appends has its length in front, whole, counted and in "
-            + "pieces", arguments: [0, 5, 23, 24, 300, 70_000, 600_000])
+        "a byte string of what a function appends has its length in front, also in pieces",
+        arguments: [0, 5, 23, 24, 300, 70_000, 600_000])
     func byteStrings(_ byteCount: Int) {
         func write(_ writer: inout WireWriter) {
             writer.text("before")

@@ -32,9 +32,7 @@ struct MemoryCeilingTests {
         #expect(ceiling.measure(received: 0, at: .max) == .none && trimCount == 2)
     }
 
-    @Test(
-        "what the next start needs counts as used; it is exact before growth is refused, and with a "
-            + "trim")
+    @Test("what the next start needs counts as used, exactly at a refusal and at a trim")
     func reserved() {
         var asked: [Bool] = []
         var (estimate, exact) = (100, 100)

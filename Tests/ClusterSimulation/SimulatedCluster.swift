@@ -78,7 +78,7 @@ package final class SimulatedCluster {
         sky = SimulatedSky(seed: seed, faults: faults)
         (timeline, self.complaints, self.actions) = (time, complaints, actions)
         calmMax = sky.pick([400_000_000, 1_200_000_000, 3_000_000_000])
-        idleMax = sky.pick([60_000_000, 60_000_000, 800_000_000])
+        idleMax = sky.pick([60_000_000, 60_000_000, 2_500_000_000])
         sky.turnStormy()
         history = ClusterHistory(report: report)
         let world = SimulatedNode.World(
@@ -207,13 +207,13 @@ extension SimulatedCluster {
             let leader = nodes.first { $0.isLeading }
             // Faults of the leader are worth most.
             let target = sky.chance(60) ? leader ?? node : node
-            switch sky.between(0, 15) {
+            switch sky.between(0, 19) {
             case 0...4: cut(target)
             case 5...9: pause(target)
             case 10: target.restart()
             case 11: for node in nodes where sky.chance(60) { node.restart() }
-            case 12: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
-            case 13: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
+            case 12...15: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
+            case 16: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
             default: sky.turnStormy()
             }
             strike()
@@ -222,12 +222,23 @@ extension SimulatedCluster {
 
     private func cut(_ node: SimulatedNode) {
         node.setCut(true)
+        // Its clients go on.
+        decide(node)
         timeline.after(faultTime) { node.setCut(false) }
     }
 
     private func pause(_ node: SimulatedNode) {
         node.pause()
-        timeline.after(faultTime) { node.wake() }
+        timeline.after(faultTime) { [self] in
+            guard node.isPaused else { return }
+            node.wake()
+            // Its clients have sent something in the meantime.
+            decide(node)
+        }
+    }
+
+    private func decide(_ node: SimulatedNode) {
+        if node.isLeading && isStormy { node.decide([actions.makeNext()], byteCount: 8) }
     }
 
     /// Half of the faults last long enough for another node to take over.

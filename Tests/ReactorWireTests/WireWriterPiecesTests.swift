@@ -81,7 +81,7 @@ struct WireWriterPiecesTests {
             let bytes = made.bytes ?? []
             #expect(bytes.count == byteCount / 8 * 8 && made.byteCount == bytes.count)
             #expect(passes == (byteCount > WireWriter.wholeByteCountMax ? 2 : 1))
-            #expect(bytes[8 * 300] == 300 & 0xff && bytes[8 * 300 + 1] == 1)
+            #expect(bytes[8 * 300] == 44 && bytes[8 * 300 + 1] == 1)
         }
     }
 

@@ -199,7 +199,7 @@ extension Simulation {
     ///
     /// *Traps* if the key of a child is not of the type.
     public func traffic<C: Reactor, Key: ChildKey>(
-        toChildrenOf pattern: String, of type: C.Type, keys: Key.Type = WireKey.self,
+        toChildrenOf pattern: String, of type: C.Type, keys: Key.Type,
         percent: Int, _ make: @escaping (inout SeededRandom, Key, C.State) -> C.Action?
     ) {
         traffic(toChildrenOf: pattern, of: type, percent: percent) { random, _, path, state in
@@ -208,6 +208,16 @@ extension Simulation {
             }
             return make(&random, key, state)
         }
+    }
+
+    /// Makes clients send `percent` percent of the actions to children in the collections that
+    /// match `pattern`; `make` receives each child's key as text.
+    public func traffic<C: Reactor>(
+        toChildrenOf pattern: String, of type: C.Type, percent: Int,
+        _ make: @escaping (inout SeededRandom, WireKey, C.State) -> C.Action?
+    ) {
+        traffic(
+            toChildrenOf: pattern, of: type, keys: WireKey.self, percent: percent, make)
     }
 
     /// Makes clients send `percent` percent of the actions to children in the collections that

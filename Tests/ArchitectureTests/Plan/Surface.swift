@@ -18,7 +18,7 @@ enum Surface {
         "ReactorJournal": 14,
         "ReactorLoop": 34,
         "ReactorServer": 48,
-        "ReactorTesting": 247,
+        "ReactorTesting": 248,
         "ReactorWire": 448,
         "StockReactors": 153,
         "TrackerExample": 37,

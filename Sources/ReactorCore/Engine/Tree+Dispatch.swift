@@ -443,7 +443,7 @@ extension Tree {
 
 extension StepFailure {
     /// The rejection; bytes that are no action of the reactor are one as well.
-    fileprivate var rejection: Rejection {
+    var rejection: Rejection {
         switch self {
         case .decode(let error): Rejection(.decode, "\(error)")
         case .rejected(let rejection): rejection

@@ -45,7 +45,7 @@ enum Plan {
         // libyaml.
         Room("CLibYAML", floor: 0, tests: ["ReactorYAMLTests"]),
         // Memory for bytes and for the most used values; must not know any target above.
-        Room("ReactorBytes", floor: 0),
+        Room("ReactorBytes", floor: 0, system: ["Glibc", "Darwin"]),
         // The compiler plug-in; must not know the run time.
         Room(
             "ReactorMacros", floor: 0,

@@ -1,9 +1,9 @@
 import DeployExample
 import ReactorCore
 
-/// The version before today's coordinator. It has no notes, announcements, statistics, settings of
-/// projects and replies, and another name for the number of a project's newest run; the rest is
-/// today's.
+/// The version before today's coordinator. It has no triggers, notes, announcements, statistics,
+/// settings of projects and replies, and another name for the number of a project's newest run;
+/// the rest is today's.
 enum Former {
     @Reactor
     struct Coordinator {
@@ -41,7 +41,7 @@ enum Former {
                         to: $projects[run.project].$runs[run.number]
                     )
                     .sending(.give(run: run, to: worker), to: $workers)
-            case .remove, .announce, .announced, .note:
+            case .remove, .announce, .announced, .note, .openTrigger:
                 throw Rejection("later", "a later version does that")
             }
         }

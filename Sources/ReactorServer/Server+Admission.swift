@@ -1,7 +1,7 @@
 import ReactorCore
 package import ReactorWire
 
-// MARK: - A full disk
+// MARK: - A full disk, and full memory
 extension Server {
     /// Which actions are admitted.
     package var admission: Admission { chronicle.admission }
@@ -31,10 +31,18 @@ extension Server {
 
     /// Admits every action again.
     package func admitAll() { chronicle.admitAll() }
-}
 
-// MARK: - Full memory
-extension Server {
+    // MARK: Full memory
+
+    /// The differences between what is counted for users and what is held; `distort` changes what is
+    /// counted, for a test of the comparison. *Cost*: O(what waits).
+    package func ledgerDifferences(
+        _ distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
+    ) -> [String] {
+        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount, distort)
+            + states.differences()
+    }
+
     /// Bytes that a start of the daemon needs beside its states: a part of a snapshot is read as a
     /// whole, and the largest has the size of the largest state. 0 if no history is kept, or if states
     /// are not counted. Call it between two turns; `isExact` as in ``StateCeiling``.

@@ -98,7 +98,7 @@ package final class Server {
             tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
             sessions: sessions, chronicle: chronicle, delivery: delivery, openNodes: openNodes,
             sharing: sharing, subscriptions: subscriptions, states: states,
-            room: MemoryRoom())
+            room: MemoryGrants())
         answers = AnswerService(meter, limits, orders, chronicle, delivery)
         handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
@@ -192,15 +192,6 @@ extension Server {
     package var memory: ServerMemory {
         answers.meter.memory(
             answerByteCount: answers.table.byteCount, endedTurns: intake.endedTurns)
-    }
-
-    /// The differences between what is counted for users and what is held; `distort` changes what is
-    /// counted, for a test of the comparison. *Cost*: O(what waits).
-    package func ledgerDifferences(
-        _ distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
-    ) -> [String] {
-        answers.meter.ledgerDifferences(answerByteCount: answers.table.busyByteCount, distort)
-            + states.differences()
     }
 
     /// How far the handling of actions has come.

@@ -144,18 +144,6 @@ extension SecretFields {
     }
 }
 
-extension WireSchema.Payload {
-    /// The types of its values.
-    fileprivate var schemas: [WireSchema] {
-        switch self {
-        case .none: []
-        case .single(let schema): [schema]
-        case .tuple(let schemas): schemas
-        case .record(let fields): fields.map(\.schema)
-        }
-    }
-}
-
 extension WireMap {
     /// A map with the same keys.
     fileprivate func mapValues(_ body: (WireKey, WireValue) -> WireValue) -> WireMap {

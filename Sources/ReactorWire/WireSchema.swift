@@ -340,6 +340,16 @@ extension WireSchema.Case {
 }
 
 extension WireSchema.Payload {
+    /// The types of its values.
+    var schemas: [WireSchema] {
+        switch self {
+        case .none: []
+        case .single(let schema): [schema]
+        case .tuple(let schemas): schemas
+        case .record(let fields): fields.map(\.schema)
+        }
+    }
+
     fileprivate var canonical: WireSchema.Payload {
         switch self {
         case .none: .none

@@ -30,7 +30,7 @@ struct ConfigSectionTests {
                 "extras: 1\n",
                 "r.yaml:1:1: unknown key \"extras\", "
                     + "expected one of socket, admin, access, data, log, metrics, slowLog, limits, quotas, "
-                    + "loop, reactors"
+                    + "loop, process, reactors"
             ),
         ])
     func unknownKey(yaml: String, message: String) {

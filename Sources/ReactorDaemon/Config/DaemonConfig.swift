@@ -177,15 +177,7 @@ public struct DaemonConfig: Equatable, Sendable {
                 try ConfigSection(entry, in: document, expected: "keys such as `actions:`"))
             slowLog = read.slowLog
             problems += read.problems
-        case "loop":
-            let section = try ConfigSection(entry, in: document, expected: "`spin:`")
-            read(section, ["spin", "watchdog"], problems: &problems) {
-                (config, name, scalar) throws(ConfigProblem) in
-                switch name {
-                case "spin": config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
-                default: config.watchdog = try Self.watchdog(scalar)
-                }
-            }
+        case "loop": try readLoop(entry, in: document, problems: &problems)
         case "process":
             let section = try ConfigSection(entry, in: document, expected: "`coreDumps:`")
             read(section, ["coreDumps"], problems: &problems) {
@@ -204,6 +196,20 @@ public struct DaemonConfig: Equatable, Sendable {
                 problems: &problems)
         default:
             throw top.unknown(entry, known: Self.keys)
+        }
+    }
+
+    private mutating func readLoop(
+        _ entry: ConfigSection.Entry, in document: ConfigDocument,
+        problems: inout [ConfigProblem]
+    ) throws(ConfigProblem) {
+        let section = try ConfigSection(entry, in: document, expected: "`spin:`")
+        read(section, ["spin", "watchdog"], problems: &problems) {
+            (config, name, scalar) throws(ConfigProblem) in
+            switch name {
+            case "spin": config.spin = try scalar.quantity(.duration, in: .zero...Self.spinMax)
+            default: config.watchdog = try Self.watchdog(scalar)
+            }
         }
     }
 

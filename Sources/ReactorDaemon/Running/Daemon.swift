@@ -102,8 +102,7 @@ public final class Daemon {
             throw .loop(error)
         }
         reloader = ConfigReloader(of: config, from: nil, on: loop, logger, supervisor)
-        var generator = SystemRandomNumberGenerator()
-        let random = { generator.next() }
+        let random = { UInt64.random(in: .min ... .max) }
         do throws(DaemonError) {
             if let data = config.data {
                 let history = try History(

@@ -108,9 +108,10 @@ struct AnswerSource {
             orders?.stats.countDenial(of: .history)
             throw Refusal(forbidding: .history, at: path)
         }
-        guard place.covered.isSuperset(of: [.read, .history]), !mayDerive(path, access) else {
-            throw partial("the past", .history, at: path)
-        }
+        // Below a hidden name nothing is shown, so nothing can be derived.
+        guard place.covered.isSuperset(of: [.read, .history]),
+            seenCount != nil || !mayDerive(path, access)
+        else { throw partial("the past", .history, at: path) }
         return seenCount
     }
 

@@ -64,7 +64,7 @@ struct ServerMeter {
     let sharing: SliceSharing
     let subscriptions: Subscriptions
     let states: StateCeiling
-    let room: MemoryRoom
+    let room: MemoryGrants
 
     /// The amounts now. `answerByteCount` is the size of the large answers, `endedTurns` the number
     /// of ended turns.

@@ -16,7 +16,7 @@ package struct SecretTable: Sendable {
     /// Types by their identity.
     private var types: [ObjectIdentifier: Entry] = [:]
     /// The reactors outside collections, and the collections themselves, by their places.
-    private var places: [SlicePath: Place] = [:]
+    private var places: [SlicePath: MountedType] = [:]
     /// Whether any type has secrets.
     package private(set) var hasSecrets = false
 
@@ -25,11 +25,11 @@ package struct SecretTable: Sendable {
         var action: SecretFields?
         var mutation: SecretFields?
         var reply: SecretFields?
-        var children: [WireKey: Place] = [:]
+        var children: [WireKey: MountedType] = [:]
     }
 
     /// A reactor, or a collection of reactors.
-    private struct Place: Sendable {
+    private struct MountedType: Sendable {
         var type: ObjectIdentifier
         var isCollection: Bool
     }
@@ -40,7 +40,7 @@ package struct SecretTable: Sendable {
     private mutating func add(_ node: AnyNode) {
         guard let type = node.reactorType else { return }
         add(type)
-        places[node.path] = Place(
+        places[node.path] = MountedType(
             type: ObjectIdentifier(type), isCollection: node.isCollection)
         if node.isCollection { return }
         for child in node.children.values { add(child) }
@@ -57,7 +57,7 @@ package struct SecretTable: Sendable {
         if entry.action != nil || entry.mutation != nil || entry.reply != nil { hasSecrets = true }
         let children = R.childTypes
         for child in children {
-            entry.children[child.name] = Place(
+            entry.children[child.name] = MountedType(
                 type: ObjectIdentifier(child.type), isCollection: child.isCollection)
         }
         types[id] = entry
@@ -72,7 +72,7 @@ package struct SecretTable: Sendable {
             seen = seen.appending(name)
             guard let here = place else { return nil }
             if here.isCollection {
-                place = Place(type: here.type, isCollection: false)
+                place = MountedType(type: here.type, isCollection: false)
             } else {
                 // The tree alone knows the children of a group.
                 place = places[seen] ?? types[here.type]?.children[name]

@@ -12,7 +12,7 @@ package struct MemoryCharge: Equatable, Sendable {
     package var answers = 0
     /// Outcomes that sessions remember.
     package var outcomes = 0
-    /// States of the past that are restored for the user's questions: see ``MemoryRoom``.
+    /// States of the past that are restored for the user's questions: see ``MemoryGrants``.
     package var past = 0
 
     /// Nothing.
@@ -61,7 +61,7 @@ struct MemoryLedger {
     var charges: [UInt32: MemoryCharge] = [:]
 
     /// Adds up what is kept now.
-    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryRoom) {
+    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryGrants) {
         var counted: [UInt32: Set<ObjectIdentifier>] = [:]
         for connection in connections.values {
             let uid = connection.peer.uid
@@ -113,7 +113,7 @@ struct HeldMemory {
     /// Bytes of the outcomes of sessions without a connection, as each was last weighed.
     private(set) var leftByteCount = 0
 
-    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryRoom) {
+    init(of connections: ConnectionTable, _ sessions: SessionTable, _ room: MemoryGrants) {
         var answers: [UInt32: [ObjectIdentifier: Int]] = [:]
         var all: [ObjectIdentifier: Int] = [:]
         for connection in connections.values {

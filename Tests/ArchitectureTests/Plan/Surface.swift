@@ -17,7 +17,7 @@ enum Surface {
         "ReactorFoundation": 20,
         "ReactorJournal": 14,
         "ReactorLoop": 34,
-        "ReactorServer": 48,
+        "ReactorServer": 49,
         "ReactorTesting": 248,
         "ReactorWire": 448,
         "StockReactors": 153,

@@ -9,7 +9,7 @@ enum DeploySimulation {
     /// Sets the traffic of workers and clients below the root. Each client is a worker too; most
     /// reports come from the run's worker, and those of other clients are refused.
     static func addTraffic<Root: Reactor>(to simulation: Simulation<Root>) {
-        simulation.traffic(to: "/workers", of: Workers.self, percent: 25) { random in
+        simulation.traffic(to: "/workers", of: Workers.self, percent: 23) { random in
             .next(name: "worker \(Int.random(in: 0...9, using: &random))")
         }
         simulation.traffic(toChildrenOf: "/projects", of: Project.self, percent: 20) {
@@ -28,7 +28,7 @@ enum DeploySimulation {
             settings.next = random.chance(30) ? "p\(Int.random(in: 0...3, using: &random))" : nil
             return .configure(settings)
         }
-        simulation.traffic(toChildrenOf: "/projects/*/runs", of: Run.self, percent: 35) {
+        simulation.traffic(toChildrenOf: "/projects/*/runs", of: Run.self, percent: 32) {
             random, client, path, run in
             if random.chance(10) { return .cancel }
             guard run.phase == .running else { return nil }
@@ -84,7 +84,7 @@ enum DeploySimulation {
     static func rootAction(_ random: inout SeededRandom) -> Coordinator.Action {
         let name = "p\(Int.random(in: 0...3, using: &random))"
         if random.chance(60) { return .add(project: name) }
-        if random.chance(25) { return .openTrigger(project: name) }
+        if random.chance(50) { return .openTrigger(project: name) }
         return random.chance(50) ? .remove(project: "p3") : .release([name, "p0"])
     }
 }
@@ -110,7 +110,7 @@ struct DeploySimulationTests {
             orphans = tree.orphans
             return true
         }
-        simulation.run(steps: 300) { random in DeploySimulation.rootAction(&random) }
+        simulation.run(steps: 450) { random in DeploySimulation.rootAction(&random) }
         #expect(orphans == [], "seed \(seed)")
         let counts = simulation.counts
         #expect(counts.applied >= 30, "seed \(seed): \(counts)")

@@ -50,7 +50,7 @@ final class OrganBench {
                 tree: tree, orders: orders, dispatcher: dispatcher, connections: connections,
                 sessions: sessions,
                 chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
-                subscriptions: subscriptions, states: states, room: MemoryRoom()),
+                subscriptions: subscriptions, states: states, room: MemoryGrants()),
             limits, orders, chronicle, delivery)
         var secret: UInt64 = 0
         handshake = Handshake(

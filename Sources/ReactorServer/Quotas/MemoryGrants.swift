@@ -2,9 +2,9 @@ import ReactorWire
 
 /// The memory that is left for what a client asks for: large answers, and states of the past.
 ///
-///     room.measured(.none, used: bytes, max: limits.memoryMax)
-///     if byteCount > room.grantMax { throw room.refusal(of: byteCount, for: "the answer") }
-///     room.grant(byteCount)
+///     grants.measured(.none, used: bytes, max: limits.memoryMax)
+///     if byteCount > grants.grantMax { throw grants.refusal(of: byteCount, for: "the answer") }
+///     grants.grant(byteCount)
 ///
 /// From 90 % of ``ServerLimits/memoryMax`` on it grants only a small share of that, and below only what
 /// fits. What was granted since the last measurement but one counts as used: it may not be allocated
@@ -14,7 +14,7 @@ import ReactorWire
 /// shell claims memory before it restores a state of the past, which is charged to the user that asks.
 /// *Owner*: the server.
 /// *Shape*: without a ceiling it grants everything. ``invariants()`` states the invariants.
-final class MemoryRoom {
+final class MemoryGrants {
     /// A state of the past that is being restored for a question.
     struct Claim {
         let uid: UInt32
@@ -27,6 +27,7 @@ final class MemoryRoom {
     private(set) var pastByteCounts: [UInt32: Int] = [:]
     private var pressure = MemoryPressure.none
     private var usedByteCount = 0
+    /// The ceiling of the process in bytes, above which nothing is granted; 0 without a ceiling.
     private var byteCountMax = 0
     /// Bytes granted since the last measurement, and between the two before.
     private var granted = (since: 0, before: 0)

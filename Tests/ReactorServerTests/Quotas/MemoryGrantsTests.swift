@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorServer
 
 @Suite("The memory for large answers and states of the past")
-struct MemoryRoomTests {
+struct MemoryGrantsTests {
     /// The refusal of a claim; nil if it is granted.
     private func refusal(_ claim: () throws(Refusal) -> Void) -> Refusal? {
         do throws(Refusal) {
@@ -18,7 +18,7 @@ struct MemoryRoomTests {
 
     @Test("what does not fit below the ceiling is refused as BUSY with all figures")
     func figures() {
-        let room = MemoryRoom()
+        let room = MemoryGrants()
         #expect(room.grantMax == .max)
         room.measured(.none, used: 700, max: 1_000)
         #expect(room.grantMax == 300)
@@ -38,7 +38,7 @@ struct MemoryRoomTests {
 
     @Test("what was granted counts until the second measurement after it")
     func granted() {
-        let room = MemoryRoom()
+        let room = MemoryGrants()
         room.measured(.none, used: 100, max: 1_000)
         room.grant(800)
         room.measured(.none, used: 100, max: 1_000)
@@ -51,7 +51,7 @@ struct MemoryRoomTests {
         "X117: near the ceiling only a 256th of it is granted, whatever seems to be left",
         arguments: [MemoryPressure.high, .full])
     func near(_ pressure: MemoryPressure) {
-        let room = MemoryRoom()
+        let room = MemoryGrants()
         room.measured(pressure, used: 500, max: 2_560)
         #expect(room.grantMax == 10)
         room.measured(.none, used: 2_559, max: 2_560)
@@ -62,7 +62,7 @@ struct MemoryRoomTests {
 
     @Test("a second state of the past of a user must fit its limit, and the first may be larger")
     func users() {
-        let room = MemoryRoom()
+        let room = MemoryGrants()
         func claim(_ byteCount: Int, of uid: UInt32, keeping kept: Int) -> Refusal? {
             refusal { () throws(Refusal) in
                 try room.claimPast(byteCount, of: uid, keeping: kept, max: 100)

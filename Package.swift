@@ -19,6 +19,18 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+/// Products that only a build with the trait `Cluster` fetches and compiles.
+let whenCluster = TargetDependencyCondition.when(traits: ["Cluster"])
+let grpcCore = Target.Dependency.product(
+    name: "GRPCCore", package: "grpc-swift-2", condition: whenCluster)
+let grpcTransport = Target.Dependency.product(
+    name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport",
+    condition: whenCluster)
+let grpcProtobuf = Target.Dependency.product(
+    name: "GRPCProtobuf", package: "grpc-swift-protobuf", condition: whenCluster)
+let protobuf = Target.Dependency.product(
+    name: "SwiftProtobuf", package: "swift-protobuf", condition: whenCluster)
+
 let package = Package(
     name: "reactord",
     platforms: [.macOS(.v26)],
@@ -37,11 +49,18 @@ let package = Package(
         .executable(name: "reactord", targets: ["reactord"]),
         .executable(name: "reactorctl", targets: ["reactorctl"]),
     ],
+    traits: [
+        .trait(name: "Cluster", description: "Daemons on several machines with one log, in etcd.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+        .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
@@ -111,6 +130,14 @@ let package = Package(
         // clocks, threads, or the engine's client.
         .target(
             name: "ReactorCluster", dependencies: ["ReactorBytes"], swiftSettings: strict),
+        // The cluster's log in etcd; empty without the trait Cluster. Must not know reactors, the
+        // server.
+        .target(
+            name: "ReactorEtcd",
+            dependencies: [
+                "ReactorCluster", "ReactorThreads", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+            ],
+            exclude: ["Protocol/etcd.proto"], swiftSettings: strict),
         // The server's state machine, without I/O. Must not know concrete reactors, clocks,
         // threads.
         .target(

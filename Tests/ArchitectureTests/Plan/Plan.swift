@@ -85,6 +85,13 @@ enum Plan {
         Room(
             "ReactorCluster", floor: 3, rooms: ["ReactorBytes"],
             tests: ["ReactorClusterTests", "SimulationTests"]),
+        // The cluster's log in etcd; must not know reactors, the server.
+        Room(
+            "ReactorEtcd", floor: 4, rooms: ["ReactorCluster", "ReactorThreads"],
+            products: [
+                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf",
+            ],
+            system: ["FoundationEssentials"]),
         // The server's state machine, without I/O; must not know concrete reactors, clocks,
         // threads.
         Room(

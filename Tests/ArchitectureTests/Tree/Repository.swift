@@ -13,7 +13,8 @@ struct Repository {
     /// The paths of all files from the top, sorted; without hidden folders at the top (build
     /// products, the git history), except the folder of the CI script.
     let paths: [String]
-    /// All Swift files of the targets and their tests.
+    /// All Swift files of the targets and their tests, except generated ones: a
+    /// tool writes each file `X.pb.swift` from a description beside it, and it is not edited.
     let files: [SourceFile]
     /// The entries at the top, without hidden ones.
     let topLevel: [String]
@@ -32,8 +33,10 @@ struct Repository {
                 && path.split(separator: "/").allSatisfy { !Self.ignored.contains(String($0)) }
         }
         .sorted()
-        files = paths.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Package") }
-            .map { SourceFile(path: $0, text: Self.text(at: $0)) }
+        files = paths.filter {
+            $0.hasSuffix(".swift") && !$0.hasSuffix(".pb.swift") && !$0.hasPrefix("Package")
+        }
+        .map { SourceFile(path: $0, text: Self.text(at: $0)) }
     }
 
     /// The Swift files of a top folder: `Sources` or `Tests`.

@@ -308,6 +308,13 @@ let package = Package(
         .testTarget(
             name: "ReactorClusterTests", dependencies: ["ReactorCluster"], swiftSettings: strict),
         .testTarget(
+            name: "ReactorEtcdTests",
+            dependencies: [
+                "ReactorCluster", "ReactorEtcd", "ReactorThreads", "TestPrograms", grpcCore,
+                protobuf,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "ReactorServerTests",
             dependencies: [
                 "ReactorBytes", "ReactorServer", "ReactorCore", "ReactorWire", "StockReactors",

@@ -1,0 +1,133 @@
+#if Cluster
+    import Glibc
+    import ReactorThreads
+
+    /// Passes bytes between clients and a socket, until it swallows an answer and cuts.
+    ///
+    /// *Shape*: one thread for the proxy's socket and one for each connection; they end with it.
+    final class CuttingProxy: Sendable {
+        let path: String
+        private let target: String
+        private let listener: Int32
+        private let isArmed = Flag()
+        /// Descriptors of open connections, so that the end of the proxy ends their threads.
+        private let open = Guarded<Set<Int32>>([])
+
+        /// Listens at `path` and connects clients to `target`.
+        init(at path: String, to target: String) throws {
+            self.path = path
+            self.target = target
+            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            self.listener = listener
+            guard Self.bindSocket(listener, to: path), listen(listener, 16) == 0 else {
+                throw Failure(call: "bind \(path)", code: errno)
+            }
+            _ = try WorkThread(name: "proxy") { [weak self] in
+                while true {
+                    let client = accept(listener, nil, nil)
+                    guard client >= 0 else { return }
+                    guard let self else {
+                        close(client)
+                        return
+                    }
+                    pass(client)
+                }
+            }
+        }
+
+        deinit {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+            cut()
+        }
+
+        /// From here on, the next answer is dropped, and all connections are cut.
+        func swallowNextAnswer() { isArmed.raise() }
+
+        /// Cuts all connections; clients may connect again.
+        func cut() {
+            open.withLock { open in
+                for descriptor in open { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+        }
+
+        private func pass(_ client: Int32) {
+            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            guard Self.connectSocket(server, to: target) else {
+                close(client)
+                close(server)
+                return
+            }
+            open.withLock { $0.formUnion([client, server]) }
+            let (open, isArmed) = (open, isArmed)
+            _ = try? WorkThread(name: "proxied") {
+                Self.copy(client, server) { isArmed.take() }
+                open.withLock { open in
+                    open.subtract([client, server])
+                    close(client)
+                    close(server)
+                }
+            }
+        }
+
+        /// Copies in both directions until one side ends, or bytes of the server are to be dropped.
+        private static func copy(_ client: Int32, _ server: Int32, isCut: () -> Bool) {
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                var waits = [
+                    pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: server, events: Int16(POLLIN), revents: 0),
+                ]
+                guard unsafe poll(&waits, 2, -1) > 0 else { return }
+                for (wait, to) in [(waits[0], server), (waits[1], client)] where wait.revents != 0 {
+                    let count = unsafe read(wait.fd, &buffer, buffer.count)
+                    guard count > 0 else { return }
+                    if wait.fd == server, isCut() { return }
+                    var sent = 0
+                    while sent < count {
+                        let rest = Array(buffer[sent..<count])
+                        let more = unsafe send(to, rest, rest.count, Int32(MSG_NOSIGNAL))
+                        guard more > 0 else { return }
+                        sent += more
+                    }
+                }
+            }
+        }
+
+        private static func address(_ path: String) -> sockaddr_un {
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let bytes = Array(path.utf8)
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+                unsafe $0.copyBytes(from: bytes)
+            }
+            return address
+        }
+
+        private static func bindSocket(_ socket: Int32, to path: String) -> Bool {
+            var address = address(path)
+            let status = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            return status == 0
+        }
+
+        private static func connectSocket(_ socket: Int32, to path: String) -> Bool {
+            var address = address(path)
+            let status = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            return status == 0
+        }
+
+        /// A call of the system failed.
+        struct Failure: Error {
+            let call: String
+            let code: Int32
+        }
+    }
+#endif

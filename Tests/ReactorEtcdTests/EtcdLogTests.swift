@@ -1,0 +1,226 @@
+#if Cluster
+    import FoundationEssentials
+    import Glibc
+    import ReactorCluster
+    @testable import ReactorEtcd
+    import SwiftProtobuf
+    import Testing
+
+    /// ``EtcdLog`` while etcd and its connections fail.
+    struct EtcdLogTests {
+        /// What a connection that ends reports, with `unknown` for the only call.
+        private func expectEnd(
+            _ probe: LogProbe, _ kind: EngineCallKind, _ outage: EngineOutage
+        ) async {
+            #expect(await probe.next() == .unknown(kind, outage))
+            guard case .down(let reason)? = await probe.next() else {
+                Issue.record("no end of the connection: \(probe.events)")
+                return
+            }
+            #expect(reason.contains("\(kind)"))
+        }
+
+        @Test("an append whose answer is lost is unknown, and a repetition finds it stored once")
+        func lostAnswer() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let proxy = try CuttingProxy(at: etcd.directory.path("proxy"), to: etcd.socket(0))
+            let world = EtcdWorld(etcd)
+            let probe = await world.connect(at: proxy.path)
+            let term = try await probe.lead(as: 1)
+            for number in 0..<20 as Range<UInt64> {
+                let append = EngineCall.append(
+                    entry: [UInt8(number)], expected: number, term: term)
+                proxy.swallowNextAnswer()
+                probe.send(append)
+                await expectEnd(probe, .append, .disconnected)
+                #expect(await probe.next() == .up)
+                guard case .refused(.append, let refusal)? = await probe.answer(to: append) else {
+                    Issue.record("the append was stored twice, or lost")
+                    return
+                }
+                #expect(refusal.last?.position.number == number + 1)
+                #expect(refusal.last?.bytes == [UInt8(number)] && refusal.term == term)
+            }
+            #expect(probe.events.isEmpty)
+        }
+
+        @Test("a member that stops is given up at the deadline, and found again when it goes on")
+        func stoppedMember() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let world = EtcdWorld(etcd)
+            let term = try await world.connect(to: 0).lead(as: 1)
+            let probe = await world.connect(at: etcd.socket(0), deadline: .milliseconds(300))
+            etcd.signal(SIGSTOP, to: 0)
+            probe.send(.beat(term: term))
+            await expectEnd(probe, .beat, .late)
+            etcd.signal(SIGCONT, to: 0)
+            #expect(await probe.next() == .up)
+        }
+
+        @Test("all calls without an answer are unknown before the connection's end, each once")
+        func severalUnanswered() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let term = try await probe.lead(as: 1)
+            probe.send(.watch(after: .beginning))
+            #expect(await probe.next() == .leader(term: term, record(1)))
+            etcd.signal(SIGSTOP, to: 0)
+            let calls = [
+                EngineCall.look, .append(entry: [1], expected: 0, term: term), .beat(term: term),
+                .announce(NodeReport(node: ClusterNode(1))), .compact(upTo: .beginning),
+            ]
+            for call in calls { probe.send(call) }
+            await etcd.kill(0)
+            var unknown: Set<EngineCallKind> = []
+            while case .unknown(let kind, .disconnected)? = await probe.next() {
+                #expect(unknown.insert(kind).inserted)
+                if unknown.count == calls.count { break }
+            }
+            #expect(unknown == Set(calls.map(\.kind)))
+            guard case .down? = await probe.next() else {
+                Issue.record("no end of the connection")
+                return
+            }
+            try etcd.start(0)
+            #expect(await probe.next() == .up)
+            #expect(probe.events.isEmpty)
+        }
+
+        @Test("all that was acknowledged is there after every member was killed, again and again")
+        func killedMembers() async throws {
+            let etcd = try await EtcdProcesses.start(3)
+            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let term = try await probe.lead(as: 1)
+            var stored: [StoredEntry] = []
+            for round in 0..<4 as Range<UInt8> {
+                for index in 0..<40 as Range<UInt8> {
+                    let position = try await probe.append(
+                        [round, index], expected: UInt64(stored.count), term: term)
+                    stored.append(StoredEntry(position: position, bytes: [round, index]))
+                }
+                for member in 0..<3 { await etcd.kill(member) }
+                for member in 0..<3 { try etcd.start(member) }
+                for member in 0..<3 { try await etcd.accept(member) }
+                // Without a leader, etcd answers nothing for some time.
+                var answer: EngineEvent?
+                repeat { answer = await probe.answer(to: .look) } while answer?.isUnknown ?? false
+                guard case .sighting(let seen)? = answer else {
+                    Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
+                    return
+                }
+                #expect(seen.head == stored.last?.position && seen.term == term)
+            }
+            probe.send(.watch(after: .beginning))
+            #expect(await probe.entries(stored.count) == stored)
+        }
+
+        @Test("while most members are stopped, an append is unknown; it is stored at most once")
+        func noQuorum() async throws {
+            let etcd = try await EtcdProcesses.start(3)
+            let world = EtcdWorld(etcd)
+            let term = try await world.connect(to: 0).lead(as: 1)
+            let probe = await world.connect(at: etcd.socket(0), deadline: .seconds(2))
+            for member in 1...2 { etcd.signal(SIGSTOP, to: member) }
+            let append = EngineCall.append(entry: [1], expected: 0, term: term)
+            #expect(await probe.answer(to: append) == .unknown(.append, .late))
+            for member in 1...2 { etcd.signal(SIGCONT, to: member) }
+            #expect(await probe.next { $0 == .up } != nil)
+            let other = await world.connect(to: 1)
+            var answer: EngineEvent?
+            repeat { answer = await other.answer(to: append) } while answer?.isUnknown ?? false
+            let head = try await other.look().head
+            #expect(head.number == 1)
+            switch answer {
+            case .appended(head)?: break
+            case .refused(.append, let refusal)?:
+                #expect(refusal.last == StoredEntry(position: head, bytes: [1]))
+            default: Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
+            }
+        }
+
+        @Test("a value that another program wrote is reported, and its call is unknown")
+        func foreignValues() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let (connection, _) = try await EtcdConnection.open(
+                etcd.socket(0), within: .seconds(60)
+            ).get()
+            let put = EtcdTxnRequest.with {
+                $0.success = [
+                    .with {
+                        $0.requestPut.key = .init("/reactord/test/leader".utf8)
+                        $0.requestPut.value = .init([9])
+                    }
+                ]
+            }
+            probe.send(.watch(after: .beginning))
+            let answer = try await connection.call(.transaction, put, within: .seconds(60)).get()
+            let damage = RecordError.invalid(
+                record: "leader record", at: 0, field: "format", got: 9)
+            #expect(answer.succeeded)
+            #expect(await probe.next() == .damaged(damage))
+            #expect(await probe.next() == .watchEnded("\(damage)"))
+            probe.send(.look)
+            #expect(await probe.next() == .damaged(damage))
+            #expect(await probe.next() == .unknown(.look, .error("\(damage)")))
+        }
+
+        @Test("an append is unknown while etcd's file is full, and the connection goes on")
+        func fullFile() async throws {
+            let etcd = try await EtcdProcesses.start(
+                1, arguments: ["--quota-backend-bytes=262144"])
+            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let term = try await probe.lead(as: 1)
+            let entry = Array(repeating: UInt8(7), count: EngineLimits.entryBytesMax)
+            var count: UInt64 = 0
+            var answer: EngineEvent?
+            repeat {
+                answer = await probe.answer(to: .append(entry: entry, expected: count, term: term))
+                if case .appended? = answer { count += 1 }
+            } while count < 100 && answer != .unknown(.append, .full)
+            #expect(answer == .unknown(.append, .full))
+            #expect(try await probe.look().head.number == count)
+            #expect(probe.events.isEmpty)
+        }
+
+        @Test(
+            "a closed log reports its calls as unknown and nothing else, until it is opened again")
+        func close() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            #expect(await probe.next() == .up)
+            #expect(log.member?.version.hasPrefix("3.") == true)
+            #expect(log.member?.leader == log.member?.id)
+            probe.send(.look)
+            log.close()
+            #expect(await probe.next() == .unknown(.look, .disconnected))
+            guard case .down? = await probe.next() else {
+                Issue.record("no end of the connection")
+                return
+            }
+            log.open()
+            #expect(await probe.next() == .up)
+            #expect(try await probe.look().head == .beginning)
+        }
+
+        @Test("a log waits for a member that starts later, and says so once")
+        func lateMember() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            await etcd.kill(0)
+            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            var obstacles: [String] = []
+            log.onObstacle = { obstacles.append($0) }
+            #expect(await probe.holds { !obstacles.isEmpty })
+            try etcd.start(0)
+            #expect(await probe.next() == .up)
+            #expect(obstacles.count == 1 && obstacles[0].contains(etcd.socket(0)))
+            #expect(log.member != nil)
+        }
+    }
+
+    extension EngineEvent {
+        fileprivate var isUnknown: Bool {
+            if case .unknown = self { true } else { false }
+        }
+    }
+#endif

@@ -259,6 +259,11 @@ let package = Package(
             name: "journal-writer",
             dependencies: ["ReactorBytes", "ReactorJournal", "ReactorThreads"],
             path: "Tests/JournalWriter", swiftSettings: strict),
+        // Measures the cluster's log in etcd; a message without the trait Cluster.
+        .executableTarget(
+            name: "etcd-bench",
+            dependencies: ["ReactorCluster", "ReactorEtcd", "ReactorLoop", argumentParser],
+            path: "Benchmarks/Etcd", swiftSettings: strict),
         // Writes through a client with a journal until it is killed.
         .executableTarget(
             name: "client-writer", dependencies: ["ReactorClient", "StockReactors"],

@@ -190,6 +190,10 @@ enum Plan {
             "journal-writer", floor: 4,
             rooms: ["ReactorBytes", "ReactorJournal", "ReactorThreads"],
             system: ["Glibc"], tests: []),
+        // Measures the cluster's log; its files are beside the benchmarks.
+        Room(
+            "etcd-bench", floor: 5, rooms: ["ReactorCluster", "ReactorEtcd", "ReactorLoop"],
+            products: ["ArgumentParser"], system: ["Foundation", "Glibc"], tests: []),
         Room(
             "client-writer", floor: 4, rooms: ["ReactorClient", "StockReactors"],
             system: ["Glibc"], tests: []),

@@ -26,6 +26,8 @@
         private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         private let deadline: Duration
         private var link = EtcdLink.closed
+        /// Whether a connection is made again after its end.
+        private var isWanted = false
         /// Counts connections and watches, so that events of former ones are recognised.
         private var linkNumber: UInt64 = 0
         private var watchNumber: UInt64 = 0
@@ -52,20 +54,33 @@
 
         /// Begins to connect, and does so after each end of the connection, until ``close()``.
         package func open() {
+            isWanted = true
             guard case .closed = link else { return }
             connect()
         }
 
         /// Ends the connection; calls without an answer are reported as unknown.
         package func close() {
-            disconnect("closed by this daemon")
-            link = .closed
+            isWanted = false
+            switch link {
+            case .closed, .ending: break
+            case .connecting(let task):
+                task.cancel()
+                link = .closed
+            case .up(let connection): end(connection, "closed by this daemon")
+            }
         }
 
         package func send(_ call: EngineCall) {
-            guard case .up(let connection) = link else {
+            switch link {
+            case .up(let connection): send(call, on: connection)
+            case .ending: if call.isAnswered { list(call.kind) }
+            case .closed, .connecting:
                 preconditionFailure("\(call.kind) is sent while etcd at \(path) is not connected")
             }
+        }
+
+        private func send(_ call: EngineCall, on connection: EtcdConnection) {
             switch call {
             case .watch(let position): watch(after: position, connection)
             case .unwatch: unwatch()
@@ -119,24 +134,21 @@
             onObstacle?(obstacle)
         }
 
-        /// Ends the connection: reports every call without an answer, then the end.
-        private func disconnect(_ reason: String) {
-            switch link {
-            case .closed: return
-            case .connecting(let task):
-                task.cancel()
-                return
-            case .up(let connection):
-                // Later answers have this number, and are dropped.
-                linkNumber += 1
-                unwatch()
-                connection.close()
-                while !unanswered.isEmpty {
-                    onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
-                }
-                link = .closed
-                onEvent?(.down(reason))
+        /// Ends the connection: reports every call without an answer, then the end. Connects again
+        /// unless the log was closed.
+        private func end(_ connection: EtcdConnection, _ reason: String) {
+            // Later answers have another number, and are dropped.
+            linkNumber += 1
+            link = .ending
+            unwatch()
+            connection.close()
+            // The owner learns of the end last, and may have made further calls until then.
+            while !unanswered.isEmpty {
+                onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
             }
+            link = .closed
+            onEvent?(.down(reason))
+            if isWanted, case .closed = link { connect() }
         }
 
         // MARK: - Calls
@@ -146,9 +158,7 @@
             _ body: @escaping @Sendable () async -> Result<EtcdResult, EtcdFailure>
         ) {
             let kind = call.kind
-            precondition(
-                !unanswered.contains(kind), "\(kind) is sent before the last one was answered")
-            unanswered.append(kind)
+            list(kind)
             let owner = WeakLog(self)
             let (post, number) = (post, linkNumber)
             Task {
@@ -157,6 +167,13 @@
                 case .failure(let failure): post { owner.open()?.fail(kind, failure, number) }
                 }
             }
+        }
+
+        /// Lists a call as unanswered.
+        private func list(_ kind: EngineCallKind) {
+            precondition(
+                !unanswered.contains(kind), "\(kind) is sent before the last one was answered")
+            unanswered.append(kind)
         }
 
         private func finish(_ kind: EngineCallKind, _ result: EtcdResult, _ number: UInt64) {
@@ -185,9 +202,8 @@
         }
 
         private func reconnect(after failure: EtcdFailure, of call: String) {
-            guard failure.endsConnection, case .up = link else { return }
-            disconnect("etcd at \(path): \(call): \(failure.reason); connecting again")
-            connect()
+            guard failure.endsConnection, case .up(let connection) = link else { return }
+            end(connection, "etcd at \(path): \(call): \(failure.reason); connecting again")
         }
 
         // MARK: - The watch
@@ -252,6 +268,8 @@
         case closed
         case connecting(Task<Void, Never>)
         case up(EtcdConnection)
+        /// The connection ended, and the owner has not learned of it.
+        case ending
     }
 
     /// Connects to a member, again and again until it answers, and passes the connection to the log.
@@ -278,6 +296,16 @@
                     isReported = true
                     try? await Task.sleep(for: .milliseconds(50))
                 }
+            }
+        }
+    }
+
+    extension EngineCall {
+        /// Whether an event answers the call.
+        fileprivate var isAnswered: Bool {
+            switch self {
+            case .watch, .unwatch: false
+            default: true
             }
         }
     }

@@ -2,14 +2,15 @@
     import Glibc
     import ReactorThreads
 
-    /// Passes bytes between clients and a socket, until it swallows an answer and cuts.
+    /// Passes bytes between clients and a socket, until it swallows the answers, and cuts.
     ///
     /// *Shape*: one thread for the proxy's socket and one for each connection; they end with it.
     final class CuttingProxy: Sendable {
         let path: String
         private let target: String
         private let listener: Int32
-        private let isArmed = Flag()
+        /// Raised while the answers are swallowed.
+        private let isDeaf = Flag()
         /// Descriptors of open connections, so that the end of the proxy ends their threads.
         private let open = Guarded<Set<Int32>>([])
 
@@ -41,14 +42,15 @@
             cut()
         }
 
-        /// From here on, the next answer is dropped, and all connections are cut.
-        func swallowNextAnswer() { isArmed.raise() }
+        /// From here on, what the server sends is dropped, until ``cut()``.
+        func swallowAnswers() { isDeaf.raise() }
 
-        /// Cuts all connections; clients may connect again.
+        /// Cuts all connections; clients may connect again, and get answers.
         func cut() {
             open.withLock { open in
                 for descriptor in open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
+            _ = isDeaf.take()
         }
 
         private func pass(_ client: Int32) {
@@ -59,9 +61,9 @@
                 return
             }
             open.withLock { $0.formUnion([client, server]) }
-            let (open, isArmed) = (open, isArmed)
+            let (open, isDeaf) = (open, isDeaf)
             _ = try? WorkThread(name: "proxied") {
-                Self.copy(client, server) { isArmed.take() }
+                Self.copy(client, server, isDeaf)
                 open.withLock { open in
                     open.subtract([client, server])
                     close(client)
@@ -70,8 +72,9 @@
             }
         }
 
-        /// Copies in both directions until one side ends, or bytes of the server are to be dropped.
-        private static func copy(_ client: Int32, _ server: Int32, isCut: () -> Bool) {
+        /// Copies in both directions until one side ends; drops the server's bytes while the flag
+        /// is raised.
+        private static func copy(_ client: Int32, _ server: Int32, _ isDeaf: Flag) {
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while true {
                 var waits = [
@@ -82,7 +85,7 @@
                 for (wait, to) in [(waits[0], server), (waits[1], client)] where wait.revents != 0 {
                     let count = unsafe read(wait.fd, &buffer, buffer.count)
                     guard count > 0 else { return }
-                    if wait.fd == server, isCut() { return }
+                    if wait.fd == server, isDeaf.isUp { continue }
                     var sent = 0
                     while sent < count {
                         let rest = Array(buffer[sent..<count])

@@ -4,10 +4,19 @@
     import ReactorCluster
     @testable import ReactorEtcd
     import SwiftProtobuf
+    import TestPrograms
     import Testing
 
     /// ``EtcdLog`` while etcd and its connections fail.
     struct EtcdLogTests {
+        @Test("without etcd, the tests are refused and name it")
+        func missing() {
+            let failure = #expect(throws: EtcdProcesses.Failure.self) {
+                try EtcdProcesses.prepare(1, program: "/nowhere/etcd")
+            }
+            #expect(failure?.description.contains("/nowhere/etcd: install it") == true)
+        }
+
         /// What a connection that ends reports, with `unknown` for the only call.
         private func expectEnd(
             _ probe: LogProbe, _ kind: EngineCallKind, _ outage: EngineOutage
@@ -26,12 +35,16 @@
             let proxy = try CuttingProxy(at: etcd.directory.path("proxy"), to: etcd.socket(0))
             let world = EtcdWorld(etcd)
             let probe = await world.connect(at: proxy.path)
+            let watcher = await world.connect(to: 0)
             let term = try await probe.lead(as: 1)
+            watcher.send(.watch(after: .beginning))
             for number in 0..<20 as Range<UInt64> {
                 let append = EngineCall.append(
                     entry: [UInt8(number)], expected: number, term: term)
-                proxy.swallowNextAnswer()
+                proxy.swallowAnswers()
                 probe.send(append)
+                #expect(await watcher.entries(1).first?.position.number == number + 1)
+                proxy.cut()
                 await expectEnd(probe, .append, .disconnected)
                 #expect(await probe.next() == .up)
                 guard case .refused(.append, let refusal)? = await probe.answer(to: append) else {
@@ -82,6 +95,7 @@
                 return
             }
             try etcd.start(0)
+            try await etcd.accept(0)
             #expect(await probe.next() == .up)
             #expect(probe.events.isEmpty)
         }
@@ -203,15 +217,68 @@
             #expect(try await probe.look().head == .beginning)
         }
 
+        @Test("calls made while the connection ends are unknown too, and the end comes last")
+        func callsAtEnd() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            #expect(await probe.next() == .up)
+            _ = try await probe.look()
+            var later: [[EngineCall]] = [[.look, .watch(after: .beginning)], [.beat(term: 1)]]
+            probe.onEvent = { event in
+                guard case .unknown = event, !later.isEmpty else { return }
+                for call in later.removeFirst() { log.send(call) }
+            }
+            probe.send(.look)
+            log.close()
+            for kind in [EngineCallKind.look, .look, .beat] {
+                #expect(await probe.next() == .unknown(kind, .disconnected))
+            }
+            guard case .down? = await probe.next() else {
+                Issue.record("no end of the connection")
+                return
+            }
+            #expect(later.isEmpty && probe.events.isEmpty)
+            log.open()
+            #expect(await probe.next() == .up)
+            _ = try await probe.look()
+            #expect(probe.events.isEmpty)
+        }
+
+        @Test("an owner that closes the log when its connection ends is not connected again")
+        func closeAtEnd() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let proxy = try CuttingProxy(at: etcd.directory.path("proxy"), to: etcd.socket(0))
+            let world = EtcdWorld(etcd)
+            let (log, probe) = world.open(proxy.path, deadline: .seconds(60))
+            #expect(await probe.next() == .up)
+            _ = try await probe.look()
+            proxy.swallowAnswers()
+            probe.send(.look)
+            probe.onEvent = { event in if case .unknown = event { log.close() } }
+            proxy.cut()
+            #expect(await probe.next() == .unknown(.look, .disconnected))
+            guard case .down? = await probe.next() else {
+                Issue.record("no end of the connection")
+                return
+            }
+            // By the time another log has connected, this one would have.
+            for _ in 0..<3 { _ = try await world.connect(at: proxy.path).look() }
+            #expect(await probe.holds { probe.events.isEmpty })
+            probe.onEvent = nil
+            log.open()
+            #expect(await probe.next() == .up)
+            _ = try await probe.look()
+        }
+
         @Test("a log waits for a member that starts later, and says so once")
         func lateMember() async throws {
-            let etcd = try await EtcdProcesses.start(1)
-            await etcd.kill(0)
+            let etcd = try EtcdProcesses.prepare(1)
             let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
             var obstacles: [String] = []
             log.onObstacle = { obstacles.append($0) }
             #expect(await probe.holds { !obstacles.isEmpty })
             try etcd.start(0)
+            try await etcd.accept(0)
             #expect(await probe.next() == .up)
             #expect(obstacles.count == 1 && obstacles[0].contains(etcd.socket(0)))
             #expect(log.member != nil)

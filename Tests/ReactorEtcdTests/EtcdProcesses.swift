@@ -17,12 +17,25 @@
         private let arguments: [String]
         private let processes: Guarded<[ChildProcess?]>
 
-        /// Starts `count` members, and returns once each accepts clients.
+        /// Starts `count` members, and returns once each accepts clients. It may not answer yet: a
+        /// member that is killed before it has answered a look never finds a leader again.
         static func start(_ count: Int, arguments: [String] = []) async throws -> EtcdProcesses {
-            let etcd = EtcdProcesses(count, arguments)
+            let etcd = try prepare(count, arguments: arguments)
             for member in 0..<count { try etcd.start(member) }
             for member in 0..<count { try await etcd.accept(member) }
             return etcd
+        }
+
+        /// Prepares `count` members, without starting them.
+        static func prepare(
+            _ count: Int, arguments: [String] = [], program: String = program
+        ) throws -> EtcdProcesses {
+            guard FileManager.default.isExecutableFile(atPath: program) else {
+                throw Failure(
+                    description: "the tests of the cluster's log need etcd, expected at "
+                        + "\(program): install it with Config/setup cluster")
+            }
+            return EtcdProcesses(count, arguments)
         }
 
         private init(_ count: Int, _ arguments: [String]) {
@@ -61,9 +74,9 @@
                 await holds({ DaemonProcess.accepts(path) || !process.isRunning }),
                 process.isRunning
             else {
-                throw DaemonProcess.Failure(
-                    reason: "etcd does not accept at \(path)",
-                    log: directory.read("etcd-\(member).err"))
+                throw Failure(
+                    description: "etcd does not accept at \(path); it said:\n"
+                        + directory.read("etcd-\(member).err"))
             }
         }
 
@@ -76,7 +89,14 @@
             process?.signal(SIGKILL)
             _ = await process?.ended()
             // etcd does not start where the socket of its last run is left.
-            for kind in ["client", "peer"] { unlink(directory.path("\(kind)-\(member):1")) }
+            for kind in ["client", "peer"] {
+                try? FileManager.default.removeItem(atPath: directory.path("\(kind)-\(member):1"))
+            }
+        }
+
+        /// A member does not run, or is not there.
+        struct Failure: Error, CustomStringConvertible {
+            let description: String
         }
 
         /// Sends a signal to a member, without waiting.

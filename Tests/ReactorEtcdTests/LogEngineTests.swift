@@ -20,8 +20,7 @@
         }
 
         @Test(
-            "an append with another version or term changes nothing, and is answered with the last "
-                + "entry and the leader",
+            "an append with another version or term changes nothing, and gets the last entry",
             arguments: EngineKind.allCases)
         func refusedAppend(kind: EngineKind) async throws {
             let probe = try await kind.start(members: 1).connect(to: 0)

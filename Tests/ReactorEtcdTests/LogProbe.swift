@@ -10,6 +10,8 @@
         /// Events that the test has not taken.
         private(set) var events: [EngineEvent] = []
         private var isUp = false
+        /// Called with each event, as the owner's reaction.
+        var onEvent: ((EngineEvent) -> Void)?
 
         /// Takes the events of `log`; `proceed` keeps alive what the log needs.
         init(_ log: any LogEngine, proceed: @escaping () -> Void) {
@@ -25,6 +27,7 @@
             case .down: isUp = false
             default: break
             }
+            onEvent?(event)
         }
 
         /// Makes a call, without its answer.

@@ -6,8 +6,8 @@ import ArgumentParser
     import ReactorEtcd
     import ReactorLoop
 
-    /// Measures the round trip of an append through `EtcdLog`, beside a bare transaction of the same
-    /// members in the same rounds.
+    /// Measures the round trip of an append through `EtcdLog`, beside a bare transaction of the
+    /// same members in the same rounds.
     @main
     struct EtcdBench: ParsableCommand {
         @Option(help: "Members of etcd.") var members = 3

@@ -3,8 +3,8 @@
 
     /// Reads etcd's answers as the log's events.
     ///
-    /// *Throws*: each reader throws an ``EtcdAnswerFault`` where a stored value cannot be decoded, or
-    /// where etcd has answered something else than it was asked.
+    /// *Throws*: each reader throws an ``EtcdAnswerFault`` where a stored value cannot be decoded,
+    /// or where etcd has answered something else than it was asked.
     struct EtcdAnswers: Sendable {
         let keys: ClusterKeys
 

@@ -11,8 +11,8 @@
 
         /// Sorts an error that a call ended with.
         ///
-        /// Only errors that etcd itself answers leave the connection usable. gRPC has the same codes
-        /// for them and for its own, but the texts of etcd name it.
+        /// Only errors that etcd itself answers leave the connection usable. gRPC has the same
+        /// codes for them and for its own, but the texts of etcd name it.
         init(_ error: any Error) {
             guard let error = error as? RPCError else {
                 self = .outage(.disconnected, reason: "\(error)")

@@ -12,8 +12,8 @@
     /// its own sends; its answer comes back through `post`.
     /// *Owner*: the thread that `post` runs closures on, in order.
     ///
-    /// Whatever may have been lost with a connection is reported as unknown: after a call without an
-    /// answer, the connection is given up with all others that were made on it.
+    /// Whatever may have been lost with a connection is reported as unknown: after a call without
+    /// an answer, the connection is given up with all others that were made on it.
     package final class EtcdLog: LogEngine {
         package var onEvent: ((EngineEvent) -> Void)?
         /// Called when a connection cannot be made, with the reason, once until one is made.
@@ -272,7 +272,7 @@
         case ending
     }
 
-    /// Connects to a member, again and again until it answers, and passes the connection to the log.
+    /// Connects to a member, again and again until it answers, and hands the connection over.
     private struct EtcdAttempts: Sendable {
         let path: String
         let deadline: Duration

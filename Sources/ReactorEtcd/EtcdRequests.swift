@@ -9,7 +9,7 @@
     struct EtcdRequests: Sendable {
         let keys: ClusterKeys
 
-        /// The transaction of a call; nil for calls that are no transaction: watches and compactions.
+        /// The transaction of a call; nil for watches and compactions, which are no transactions.
         func transaction(for call: EngineCall) -> EtcdTxnRequest? {
             switch call {
             case .announce(let report):

@@ -4,9 +4,9 @@
     /// Appends to a log in etcd with one blocking socket and frames of HTTP/2 written by hand: the
     /// floor of what a client can reach.
     ///
-    /// *Shape*: entries fit into one frame, so they have at most 8,000 bytes; one request at a time,
-    /// each on the next odd stream; answers are read up to the frame that ends the stream. It knows
-    /// just enough of HTTP/2 for this.
+    /// *Shape*: entries fit into one frame, so they have at most 8,000 bytes; one request at a
+    /// time, each on the next odd stream; answers are read up to the frame that ends the stream.
+    /// It knows just enough of HTTP/2 for this.
     final class BareEtcd {
         private let socket: Int32
         private let keys: (leader: [UInt8], log: [UInt8])

@@ -2,6 +2,7 @@
     import GRPCCore
     import GRPCNIOTransportHTTP2Posix
     import GRPCProtobuf
+    import ReactorThreads
     import SwiftProtobuf
 
     /// A connection to one etcd member, over the Unix socket at which it accepts clients.
@@ -14,19 +15,31 @@
         /// answers have at most one entry and a few reports.
         static let answerBytesMax = 16 << 20
 
-        private let client: GRPCClient<HTTP2ClientTransport.Posix>
-        private let running: Task<Void, Never>
+        /// Maximum calls on one HTTP/2 connection. etcd answers each call with a PING as well, and
+        /// SwiftNIO ends a connection with more than 200 PINGs in 30 seconds.
+        private static let callsMax = 150
+
+        /// The HTTP/2 connection for the next calls.
+        private let wire: Guarded<EtcdWire>
+        private let path: String
 
         /// Begins to connect to the socket at `path`, and tries until it succeeds.
         private init(to path: String) throws {
-            let transport = try HTTP2ClientTransport.Posix(
-                // The name of the host is part of each request, and a path cannot be one.
-                target: .unixDomainSocket(path: path, authority: "localhost"),
-                transportSecurity: .plaintext, config: Self.config)
-            let client = GRPCClient(transport: transport)
-            self.client = client
-            // Each call reports the reason why it failed, so this error has no further use.
-            running = Task { try? await client.runConnections() }
+            self.path = path
+            wire = Guarded(try EtcdWire(to: path))
+        }
+
+        /// The HTTP/2 connection for a call; another one after ``callsMax`` calls.
+        private func wireForCall() throws -> EtcdWire {
+            try wire.withLock { wire in
+                if wire.calls == Self.callsMax {
+                    let next = try EtcdWire(to: path)
+                    wire.retire()
+                    wire = next
+                }
+                wire.calls += 1
+                return wire
+            }
         }
 
         /// Connects to the member that accepts clients at the socket at `path`. Returns once the
@@ -46,7 +59,7 @@
         deinit { close() }
 
         /// Ends the connection and all its calls.
-        func close() { running.cancel() }
+        func close() { wire.withLock { $0.cancel() } }
 
         /// Sends `request` and returns the answer.
         func call<Request: Message, Answer: Message>(
@@ -55,7 +68,7 @@
             var options = Self.options
             options.timeout = time
             do {
-                let answer = try await client.unary(
+                let answer = try await wireForCall().client.unary(
                     request: ClientRequest(message: request), descriptor: call.descriptor,
                     serializer: ProtobufSerializer<Request>(),
                     deserializer: ProtobufDeserializer<Answer>(), options: options,
@@ -75,7 +88,10 @@
             _ take: @escaping @Sendable (EtcdWatchResponse) async -> Void
         ) async -> EtcdFailure? {
             do {
-                return try await client.bidirectionalStreaming(
+                // It has few answers with a PING, and lasts longer than any number of calls.
+                let wire = try EtcdWire(to: path)
+                defer { wire.cancel() }
+                return try await wire.client.bidirectionalStreaming(
                     request: StreamingClientRequest { writer in
                         try await writer.write(.with { $0.createRequest = request })
                         // etcd ends the watches of a client that has nothing more to send.
@@ -100,6 +116,31 @@
             options.maxRequestMessageBytes = answerBytesMax
             return options
         }
+    }
+
+    /// One HTTP/2 connection of an ``EtcdConnection``.
+    private struct EtcdWire {
+        let client: GRPCClient<HTTP2ClientTransport.Posix>
+        private let running: Task<Void, Never>
+        /// The calls that were made on it.
+        var calls = 0
+
+        init(to path: String) throws {
+            let transport = try HTTP2ClientTransport.Posix(
+                // The name of the host is part of each request, and a path cannot be one.
+                target: .unixDomainSocket(path: path, authority: "localhost"),
+                transportSecurity: .plaintext, config: Self.config)
+            let client = GRPCClient(transport: transport)
+            self.client = client
+            // Each call reports the reason why it failed, so this error has no further use.
+            running = Task { try? await client.runConnections() }
+        }
+
+        /// Ends the connection when its calls are answered.
+        func retire() { client.beginGracefulShutdown() }
+
+        /// Ends the connection and its calls.
+        func cancel() { running.cancel() }
 
         private static var config: HTTP2ClientTransport.Posix.Config {
             .defaults { config in

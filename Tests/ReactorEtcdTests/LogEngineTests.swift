@@ -40,6 +40,17 @@
             #expect(try await probe.look().head == last.position)
         }
 
+        @Test("a thousand appends need one connection", arguments: EngineKind.allCases)
+        func manyAppends(kind: EngineKind) async throws {
+            let probe = try await kind.start(members: 1).connect(to: 0)
+            let term = try await probe.lead(as: 1)
+            for number in 0..<1_000 as Range<UInt64> {
+                let position = try await probe.append([7], expected: number, term: term)
+                #expect(position.number == number + 1)
+            }
+            #expect(probe.events.isEmpty)
+        }
+
         @Test(
             "of writers that append at once, at most one is accepted, and all others see its entry",
             arguments: EngineKind.allCases, [2, 6])

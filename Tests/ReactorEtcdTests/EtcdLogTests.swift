@@ -193,7 +193,8 @@
                 if case .appended? = answer { count += 1 }
             } while count < 100 && answer != .unknown(.append, .full)
             #expect(answer == .unknown(.append, .full))
-            #expect(try await probe.look().head.number == count)
+            // etcd answers with this error, too, when it has just applied the transaction.
+            #expect([count, count + 1].contains(try await probe.look().head.number))
             #expect(probe.events.isEmpty)
         }
 
@@ -252,11 +253,13 @@
             let (log, probe) = world.open(proxy.path, deadline: .seconds(60))
             #expect(await probe.next() == .up)
             _ = try await probe.look()
+            let other = await world.connect(to: 0)
             proxy.swallowAnswers()
-            probe.send(.look)
+            probe.send(.announce(NodeReport(node: ClusterNode(1))))
+            while try await other.look().nodes.isEmpty {}
             probe.onEvent = { event in if case .unknown = event { log.close() } }
             proxy.cut()
-            #expect(await probe.next() == .unknown(.look, .disconnected))
+            #expect(await probe.next() == .unknown(.announce, .disconnected))
             guard case .down? = await probe.next() else {
                 Issue.record("no end of the connection")
                 return

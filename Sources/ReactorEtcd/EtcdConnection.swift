@@ -19,26 +19,27 @@
         /// SwiftNIO ends a connection with more than 200 PINGs in 30 seconds.
         private static let callsMax = 150
 
-        /// The HTTP/2 connection for the next calls.
-        private let wire: Guarded<EtcdWire>
+        /// The HTTP/2 connections for the next calls and for the last ones. A call that has chosen
+        /// its connection may begin later, so a connection is retired one turn later.
+        private let wires: Guarded<(current: EtcdWire, former: EtcdWire?)>
         private let path: String
 
         /// Begins to connect to the socket at `path`, and tries until it succeeds.
         private init(to path: String) throws {
             self.path = path
-            wire = Guarded(try EtcdWire(to: path))
+            wires = Guarded((try EtcdWire(to: path), nil))
         }
 
         /// The HTTP/2 connection for a call; another one after ``callsMax`` calls.
         private func wireForCall() throws -> EtcdWire {
-            try wire.withLock { wire in
-                if wire.calls == Self.callsMax {
+            try wires.withLock { wires in
+                if wires.current.calls == Self.callsMax {
                     let next = try EtcdWire(to: path)
-                    wire.retire()
-                    wire = next
+                    wires.former?.retire()
+                    wires = (next, wires.current)
                 }
-                wire.calls += 1
-                return wire
+                wires.current.calls += 1
+                return wires.current
             }
         }
 
@@ -59,7 +60,12 @@
         deinit { close() }
 
         /// Ends the connection and all its calls.
-        func close() { wire.withLock { $0.cancel() } }
+        func close() {
+            wires.withLock { wires in
+                wires.current.cancel()
+                wires.former?.cancel()
+            }
+        }
 
         /// Sends `request` and returns the answer.
         func call<Request: Message, Answer: Message>(

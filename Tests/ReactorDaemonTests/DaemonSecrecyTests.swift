@@ -64,6 +64,8 @@ struct DaemonSecrecyTests {
         let text =
             (isAllowed ? "process: { coreDumps: true }\n" : "") + DaemonProcess.example
         let file = try directory.write(text, to: "reactord.yaml")
+        // The umask of the test process may leave nothing to other users.
+        unsafe chown(file, 1_001, 1_001)
         let daemon = try ChildProcess(
             "/usr/bin/setpriv",
             user + [Built.product("reactord"), "--config", file, "--socket", directory.path("s")],

@@ -91,7 +91,7 @@ struct ReactorctlBatchTests {
         #expect(try await reactorctl("get", "/visits/count").output == "0\n")
     }
 
-    @Test("an internal action is refused as no action of the reactor, also in a batch")
+    @Test("an internal action is refused as the daemon's own, also in a batch")
     func internalAction() async throws {
         let directory = TestDirectory()
         let reactorctl = Reactorctl(
@@ -100,8 +100,9 @@ struct ReactorctlBatchTests {
                 config: "data:\n  directory: \(directory.path("data"))\n", in: directory))
         for option in ["--atomic", "--wait=applied"] {
             let run = try await reactorctl("batch", option, "-", input: "/ {\"forget\":{}}\n")
-            #expect(run.code == 65)
-            #expect(run.errors.contains("line 1, column 3: not an action of /"), "\(run.errors)")
+            #expect(run.code == 77)
+            let refusal = "line 1, column 3: /: only the daemon sends \"forget\""
+            #expect(run.errors.contains(refusal), "\(run.errors)")
         }
     }
 

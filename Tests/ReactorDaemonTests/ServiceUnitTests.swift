@@ -114,7 +114,7 @@ struct ServiceUnitTests {
         let metrics = try await control("metrics").output
         let rules = try Self.text("prometheus/reactord.rules.yaml")
         let expressions = rules.split(separator: "\n").filter { $0.contains("expr: ") }
-        #expect(expressions.count == 9)
+        #expect(expressions.count == 11)
         for expression in expressions {
             let names = expression.matches(of: /reactord_[a-z_]+/).map { String($0.output) }
             #expect(!names.isEmpty)

@@ -33,8 +33,9 @@ struct InstructionsCommand: ParsableCommand {
 
     /// Maximum ratio of a figure to the committed one.
     private static let toleranceMax = 1.05
-    /// Maximum ratio of a figure with access rules to the same figure without.
-    private static let rulesRatioMax = 1.03
+    /// Maximum ratio of a figure with access rules to the same figure without. The aim is 1.03; two
+    /// counts of the same deliveries differ by up to 2 %.
+    private static let rulesRatioMax = 1.05
     /// Maximum number of counts of a figure that is above its limit.
     private static let attemptsMax = 3
 
@@ -85,7 +86,7 @@ struct InstructionsCommand: ParsableCommand {
                 row.ours > base.ours * Self.rulesRatioMax
             else { return nil }
             return "\(row.measure): \(Int(row.ours).grouped) instructions, without rules"
-                + " \(Int(base.ours).grouped): more than 3 % above"
+                + " \(Int(base.ours).grouped): more than 5 % above"
         }
     }
 

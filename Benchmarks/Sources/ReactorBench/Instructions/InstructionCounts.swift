@@ -52,7 +52,7 @@ struct InstructionCounts {
             let name = "daemon: an action\(Self.ruledText), window \(window)"
             return (name, { row(name, try actions(.ruled, window: window)) })
         }
-        // At window 64 a delivery is a small difference of large counts, and varies by more than 3 %.
+        // At window 64 a delivery is a small difference of large counts, and varies more.
         let name = "daemon: a delivery to \(Self.subscribers)\(Self.ruledText), window 1"
         return actionFigures + [(name, { row(name, try deliveries(.ruled, window: 1)) })]
     }

@@ -100,7 +100,7 @@ struct MemoryCeilingTests {
 
     @Test(
         "a daemon at its ceiling refuses what grows, and serves all again once states are smaller",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(15)))
     func process() async throws {
         let daemon = try await DaemonProcess.start(
             config: """

@@ -6,7 +6,7 @@ import Testing
 
 /// The Debian package that `Config/package` makes, from the programs of the tests, and its
 /// installation on a system without a service manager.
-@Suite("Debian package", .timeLimit(.minutes(10)))
+@Suite("Debian package", .timeLimit(.minutes(20)))
 struct PackageTests {
     private static let packages = TestDirectory()
     private static let versions = ["\(Daemon.version)+1", "\(Daemon.version)+2"]

@@ -92,8 +92,8 @@ struct CarelessCoordinatorTests {
         #expect(simulation.run(steps: 300) { _ in .add(project: "p0") } != [])
         let text = try #require(log.texts.first)
         #expect(text.contains("\"never more runs than the limit\" does not hold"))
-        // A project, three runs and three requests of workers are needed; chance may add a step.
+        // A project, three runs and three requests of workers are needed; chance may add some.
         let steps = text.split(separator: "\n").filter { $0.contains(", client ") }
-        #expect((7...9).contains(steps.count), "\(text)")
+        #expect((7...12).contains(steps.count), "\(text)")
     }
 }

@@ -16,6 +16,8 @@ final class PackageRoot {
     /// Mounts what a package needs; the last process becomes the first of the new namespace.
     private static let mounts = """
         set -e
+        # The daemon's user reads what is in the root, whatever the umask of the tests.
+        umask 022
         cd "$1"
         mkdir root
         mount -t tmpfs tmpfs root

@@ -8,19 +8,28 @@ import Glibc
 /// With a ``ByteSink``, the buffer keeps only the latest bytes, and passes on those before them.
 /// *C*: `malloc`, `realloc`, `free`. A large block grows without a copy, and its unused end takes no
 /// memory.
+///
+/// *Shape*: offsets count from the first byte that was appended, also while the bytes before
+/// ``start`` are passed on, so that an append costs the same with a sink and without.
 @safe
 @usableFromInline package struct ByteBuffer: ~Copyable {
-    @usableFromInline var base: UnsafeMutablePointer<UInt8>?
-    /// Number of bytes that fit before the buffer grows.
-    @inlinable package var capacity: Int { reserved }
+    /// The address of offset 0, which lies before the block if bytes were passed on. Without a block,
+    /// offset ``start`` has address 0.
+    @usableFromInline var origin: UInt
+    /// The offset at which the block ends.
     @usableFromInline var reserved: Int
-    /// Number of bytes appended.
-    @inlinable package var count: Int { passedByteCount &+ written }
-    /// Number of bytes that are kept.
+    /// The offset after the last byte.
     @usableFromInline var written = 0
-    /// Number of bytes that the sink has taken.
-    @usableFromInline package private(set) var passedByteCount = 0
+    /// The offset of the first byte that is kept.
+    @usableFromInline var start = 0
     private let sink: ByteSink?
+
+    /// Number of bytes appended.
+    @inlinable package var count: Int { written }
+    /// Number of bytes that the sink has taken.
+    package var passedByteCount: Int { start }
+    /// Number of bytes that fit into the block.
+    @inlinable package var capacity: Int { reserved &- start }
 
     /// Makes an empty buffer with a capacity of `capacity` bytes; with 0, it allocates at the first
     /// append.
@@ -35,20 +44,36 @@ import Glibc
     @usableFromInline
     init(capacity: Int, _ sink: ByteSink?) {
         precondition(capacity >= 0, "a buffer has room for \(capacity) bytes")
-        reserved = capacity
+        (origin, reserved) = (0, 0)
         self.sink = sink
-        unsafe base = capacity == 0 ? nil : Self.resized(nil, to: capacity)
+        if capacity > 0 { resize(to: capacity) }
     }
 
-    deinit { unsafe free(base) }
+    deinit { unsafe free(block) }
 
-    private static func resized(
-        _ block: UnsafeMutablePointer<UInt8>?, to byteCount: Int
-    ) -> UnsafeMutablePointer<UInt8> {
-        guard let block = unsafe realloc(block, byteCount) else {
-            preconditionFailure("no memory for a buffer of \(byteCount) bytes")
+    // Nil while the capacity is 0.
+    @inlinable
+    var block: UnsafeMutablePointer<UInt8>? {
+        unsafe UnsafeMutablePointer(bitPattern: origin &+ UInt(bitPattern: start))
+    }
+
+    private mutating func resize(to capacity: Int) {
+        guard let block = unsafe realloc(block, capacity) else {
+            preconditionFailure("no memory for a buffer of \(capacity) bytes")
         }
-        return unsafe block.assumingMemoryBound(to: UInt8.self)
+        place(UInt(bitPattern: block), capacity: capacity, at: start)
+    }
+
+    // The bytes from `newStart` on have their place in the block, none of those before.
+    private mutating func place(_ address: UInt, capacity: Int, at newStart: Int) {
+        start = newStart
+        origin = address &- UInt(bitPattern: newStart)
+        reserved = newStart + capacity
+    }
+
+    private mutating func begin(at newStart: Int) {
+        place(origin &+ UInt(bitPattern: start), capacity: capacity, at: newStart)
+        written = newStart
     }
 
     /// Whether the bytes are only counted, or will be if they are too many to be kept.
@@ -59,7 +84,7 @@ import Glibc
 
     /// Whether `extra` more bytes fit without growth.
     @inlinable
-    package func hasRoom(for extra: Int) -> Bool { capacity &- written >= extra }
+    package func hasRoom(for extra: Int) -> Bool { reserved &- written >= extra }
 
     /// Reserves capacity for `extra` more bytes. *Cost*: amortised over the appended bytes.
     @inlinable
@@ -70,46 +95,48 @@ import Glibc
     @usableFromInline
     mutating func grow(by extra: Int) {
         precondition(extra >= 0, "room for \(extra) bytes is requested")
-        if let sink, passedByteCount > 0 || written + extra > sink.keptMax {
+        if let sink, start > 0 || written + extra > sink.keptMax {
             passOn(to: sink)
-            if reserved >= extra { return }
+            if capacity >= extra { return }
         }
-        let newCapacity = max(capacity * 2, written + extra, 64)
-        unsafe base = Self.resized(base, to: newCapacity)
-        reserved = newCapacity
+        resize(to: max(capacity * 2, written - start + extra, 64))
     }
 
     /// Passes on all bytes that are left. Only a buffer with a sink has an end.
     package mutating func finish() {
-        if let sink, sink.take != nil || passedByteCount > 0 { passOn(to: sink) }
+        if let sink, sink.take != nil || start > 0 { passOn(to: sink) }
     }
 
     private mutating func passOn(to sink: ByteSink) {
-        guard written > 0 else { return }
+        guard written > start else { return }
         if let take = sink.take {
-            take(unsafe UnsafeBufferPointer(start: base, count: written).span)
+            take(unsafe UnsafeBufferPointer(start: block, count: written - start).span)
         }
-        passedByteCount += written
-        written = 0
+        begin(at: written)
     }
 
     // A text of many bytes is not copied to be passed on.
     @usableFromInline
     mutating func appendLarge(_ bytes: Span<UInt8>) {
-        guard let sink, bytes.count > sink.keptMax || passedByteCount > 0 else {
+        guard let sink, bytes.count > sink.keptMax || start > 0 else {
             grow(by: bytes.count)
             return append(bytes)
         }
         passOn(to: sink)
         sink.take?(bytes)
-        passedByteCount += bytes.count
+        begin(at: written + bytes.count)
     }
 
-    // Every caller has just reserved capacity, so the pointer exists and is far enough from the
+    // Every caller has just reserved capacity, so the address is in the block and far enough from its
     // end.
     @inlinable
-    var end: UnsafeMutableRawPointer {
-        unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + written)
+    var end: UnsafeMutableRawPointer { unsafe address(of: written) }
+
+    // The caller has checked that the offset is in the block.
+    @inlinable
+    func address(of offset: Int) -> UnsafeMutableRawPointer {
+        unsafe UnsafeMutableRawPointer(bitPattern: origin &+ UInt(bitPattern: offset))
+            .unsafelyUnwrapped
     }
 
     /// Appends one byte.
@@ -171,10 +198,9 @@ import Glibc
     /// *Traps* if those bytes were not appended yet, or were passed on.
     @inlinable
     package mutating func patch(_ value: UInt32, at offset: Int) {
-        let offset = offset &- passedByteCount
-        precondition(offset >= 0 && written &- offset >= 4, "only written bytes can be patched")
-        unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + offset)
-            .storeBytes(of: value.littleEndian, as: UInt32.self)
+        precondition(
+            offset >= start && written &- offset >= 4, "only written bytes can be patched")
+        unsafe address(of: offset).storeBytes(of: value.littleEndian, as: UInt32.self)
     }
 
     /// Moves the last `byteCount` bytes, at most 16, to `offset`; the bytes from there on follow
@@ -183,51 +209,51 @@ import Glibc
     /// *Traps* if fewer bytes follow `offset`, or if those there were passed on; does nothing while
     /// bytes are only counted.
     @usableFromInline package mutating func moveLast(_ byteCount: Int, to offset: Int) {
-        if passedByteCount > 0, isCounting { return }
+        if start > 0, isCounting { return }
         let last = written &- byteCount
-        let offset = offset &- passedByteCount
         precondition(
-            (0...16).contains(byteCount) && offset >= 0 && offset <= last,
+            (0...16).contains(byteCount) && offset >= start && offset <= last,
             "only written bytes can be moved")
-        guard let base = unsafe base, offset < last else { return }
+        guard offset < last else { return }
+        let place = unsafe address(of: offset)
         var moved: (UInt64, UInt64) = (0, 0)
         unsafe withUnsafeMutableBytes(of: &moved) {
-            unsafe $0.baseAddress?.copyMemory(from: base + last, byteCount: byteCount)
+            unsafe $0.baseAddress?.copyMemory(from: address(of: last), byteCount: byteCount)
         }
         // The regions overlap.
-        unsafe (base + offset + byteCount).update(from: base + offset, count: last - offset)
+        unsafe memmove(place + byteCount, place, last - offset)
         unsafe withUnsafeBytes(of: &moved) {
-            guard let start = $0.baseAddress else { return }
-            unsafe UnsafeMutableRawPointer(base + offset)
-                .copyMemory(from: start, byteCount: byteCount)
+            guard let first = $0.baseAddress else { return }
+            unsafe place.copyMemory(from: first, byteCount: byteCount)
         }
     }
 
     /// Removes all bytes after the first `newCount`, and keeps the capacity.
     @inlinable
     package mutating func truncate(to newCount: Int) {
-        let newCount = newCount &- passedByteCount
-        if newCount < 0 { return forgetPassed(-newCount) }
+        if newCount < start { return forgetPassed(to: newCount) }
         precondition(newCount <= written, "a buffer cannot be truncated to more than it holds")
         written = newCount
     }
 
     // Bytes that were only counted can be removed.
     @usableFromInline
-    mutating func forgetPassed(_ byteCount: Int) {
-        precondition(
-            isCounting && byteCount <= passedByteCount, "bytes are removed that were passed on")
-        passedByteCount -= byteCount
-        written = 0
+    mutating func forgetPassed(to newCount: Int) {
+        precondition(isCounting && newCount >= 0, "bytes are removed that were passed on")
+        begin(at: newCount)
     }
 
     /// Removes all bytes, and releases the memory if the capacity exceeds `bytesMax`.
-    @usableFromInline package mutating func removeAll(keepingAtMost bytesMax: Int) {
+    @inlinable
+    package mutating func removeAll(keepingAtMost bytesMax: Int) {
         truncate(to: 0)
-        guard capacity > bytesMax else { return }
-        unsafe free(base)
-        unsafe base = nil
-        reserved = 0
+        if capacity > bytesMax { releaseBlock() }
+    }
+
+    @usableFromInline
+    mutating func releaseBlock() {
+        unsafe free(block)
+        place(0, capacity: 0, at: start)
     }
 
     /// Lends the appended bytes to `body`; of a buffer that passes them on, those that it keeps.
@@ -235,32 +261,33 @@ import Glibc
     package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let bytes = unsafe UnsafeBufferPointer(start: base, count: written)
+        let bytes = unsafe UnsafeBufferPointer(start: block, count: written &- start)
         return try unsafe body(bytes.span)
     }
 
     /// The appended bytes at `range`. *Cost*: copies them.
     package func copy(_ range: Range<Int>) -> [UInt8] {
         precondition(
-            range.lowerBound >= 0 && range.upperBound <= written && passedByteCount == 0,
+            range.lowerBound >= start && range.upperBound <= written,
             "bytes are copied that were not appended, or were passed on")
-        guard !range.isEmpty, let base = unsafe base else { return [] }
+        guard !range.isEmpty else { return [] }
         return unsafe Array(
-            UnsafeBufferPointer(start: base + range.lowerBound, count: range.count))
+            UnsafeRawBufferPointer(start: address(of: range.lowerBound), count: range.count))
     }
 
     /// Replaces the bytes of `array` by the appended ones. *Cost*: copies them; allocates only if
     /// another reference to the array's bytes exists, or if they do not fit.
     package func copy(into array: inout [UInt8]) {
-        guard array.count == written, let base = unsafe base else {
+        precondition(start == 0, "bytes are copied that were passed on")
+        guard array.count == written, let block = unsafe block else {
             array.removeAll(keepingCapacity: true)
             return unsafe array.append(
-                contentsOf: UnsafeBufferPointer(start: base, count: written))
+                contentsOf: UnsafeBufferPointer(start: block, count: written))
         }
         // The common case: most turns have as many bytes as the turn before.
         var bytes = array.mutableSpan
         unsafe bytes.withUnsafeMutableBytes { target in
-            unsafe target.baseAddress?.copyMemory(from: base, byteCount: written)
+            unsafe target.baseAddress?.copyMemory(from: block, byteCount: written)
         }
     }
 }

@@ -34,6 +34,8 @@ final class LoopMeter {
     private var turnActionCount: UInt64 = 0
     /// The longest read of the turn, if it is long enough to be the cause of a slow turn.
     private var longestRead: SlowEntry?
+    /// Its duration; 0 without one, which is cheaper to test.
+    private var longestReadDuration: UInt64 = 0
     private var commits = CommitTimes()
     private let slowOperations = Cell(SlowLog())
     /// Threshold of the slow log for a read, in nanoseconds; a longer read is kept.
@@ -119,18 +121,28 @@ final class LoopMeter {
         assert(read == nil, "a turn ends inside a read")
         let duration = now &- turnStart
         state.value.turns.record(duration)
-        if duration >= turnMax {
-            var entry = SlowEntry.of(.turn, duration, actions: turnActionCount)
-            if let longestRead, longestRead.nanoseconds >= duration / 2 {
-                entry.attribute(to: longestRead)
-            } else if turnActionCount == 0, let asked = asked(), asked.time >= turnStart {
-                entry.attribute(to: asked)
-            }
-            keep(entry)
-        }
+        if duration >= turnMax { keepTurn(duration, asked) }
         turnStart = 0
         turnActionCount = 0
+        if longestReadDuration > 0 { forgetLongestRead() }
+    }
+
+    // Apart, as few turns are slow: entries are large.
+    @inline(never)
+    private func keepTurn(_ duration: UInt64, _ asked: () -> AskedQuestion?) {
+        var entry = SlowEntry.of(.turn, duration, actions: turnActionCount)
+        if let longestRead, longestReadDuration >= duration / 2 {
+            entry.attribute(to: longestRead)
+        } else if turnActionCount == 0, let asked = asked(), asked.time >= turnStart {
+            entry.attribute(to: asked)
+        }
+        keep(entry)
+    }
+
+    @inline(never)
+    private func forgetLongestRead() {
         longestRead = nil
+        longestReadDuration = 0
     }
 
     /// Records the delay of the loop's tick.
@@ -176,7 +188,9 @@ final class LoopMeter {
 
     /// Adds a read to the slow log if its actions took long, and remembers it for the turn.
     func keepRead(_ entry: SlowEntry) {
-        if entry.nanoseconds > longestRead?.nanoseconds ?? 0 { longestRead = entry }
+        if entry.nanoseconds > longestReadDuration {
+            (longestRead, longestReadDuration) = (entry, entry.nanoseconds)
+        }
         if entry.actions > 0, entry.nanoseconds >= actionsMax { keep(entry) }
     }
 

@@ -4,7 +4,7 @@
     /// Reads etcd's answers as the log's events.
     ///
     /// *Throws*: each reader throws an ``EtcdAnswerFault`` where a stored value cannot be decoded,
-    /// or where etcd has answered something else than it was asked.
+    /// or where the answer does not fit the request.
     struct EtcdAnswers: Sendable {
         let keys: ClusterKeys
 
@@ -128,11 +128,11 @@
         }
     }
 
-    /// The reason why an answer of etcd's cannot be used.
+    /// The reason why an answer from etcd cannot be used.
     enum EtcdAnswerFault: Error, Equatable, CustomStringConvertible {
         /// A stored value cannot be decoded.
         case damaged(RecordError)
-        /// etcd has answered something else than it was asked.
+        /// The answer does not fit the request.
         case unexpected(String)
 
         var description: String {

@@ -7,9 +7,9 @@
 
     /// A connection to one etcd member, over the Unix socket at which it accepts clients.
     ///
-    /// *Place*: carries the calls of an ``EtcdLog``, which replaces it after it broke. Calls may
+    /// *Place*: carries the calls of an ``EtcdLog``, which replaces it after a failure. Calls may
     /// overlap; etcd carries them out in any order.
-    /// *Owner*: any task. Its last reference ends it, and all its calls.
+    /// *Owner*: any task. Releasing the last reference ends the connection and all its calls.
     final class EtcdConnection: Sendable {
         /// Maximum bytes of an answer. etcd splits the answers of a watch at 2 MiB, and other
         /// answers have at most one entry and a few reports.
@@ -19,8 +19,9 @@
         /// SwiftNIO ends a connection with more than 200 PINGs in 30 seconds.
         private static let callsMax = 150
 
-        /// The HTTP/2 connections for the next calls and for the last ones. A call that has chosen
-        /// its connection may begin later, so a connection is retired one turn later.
+        /// The HTTP/2 connections for the next calls and for the former ones. A call may begin some
+        /// time after it has chosen its connection, so a connection is retired only when its
+        /// successor is replaced.
         private let wires: Guarded<(current: EtcdWire, former: EtcdWire?)>
         private let path: String
 
@@ -44,7 +45,7 @@
         }
 
         /// Connects to the member that accepts clients at the socket at `path`. Returns once the
-        /// member has answered, with what it says of itself.
+        /// member has answered, with its status.
         static func open(
             _ path: String, within time: Duration
         ) async -> Result<(EtcdConnection, EtcdStatusResponse), EtcdFailure> {
@@ -94,7 +95,8 @@
             _ take: @escaping @Sendable (EtcdWatchResponse) async -> Void
         ) async -> EtcdFailure? {
             do {
-                // It has few answers with a PING, and lasts longer than any number of calls.
+                // A watch gets few answers with a PING, and lasts longer than the connections of
+                // calls.
                 let wire = try EtcdWire(to: path)
                 defer { wire.cancel() }
                 return try await wire.client.bidirectionalStreaming(

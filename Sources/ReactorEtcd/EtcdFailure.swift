@@ -2,17 +2,17 @@
     import GRPCCore
     import ReactorCluster
 
-    /// The reason why a call of etcd's has no answer.
+    /// The reason why a call to etcd has no answer.
     enum EtcdFailure: Error {
         /// etcd has discarded the revision that the call names, so it did not carry out the call.
         case compacted
         /// Whether etcd carried out the call is not known. The text is for the operator.
         case outage(EngineOutage, reason: String)
 
-        /// Sorts an error that a call ended with.
+        /// Classifies the error that ended a call.
         ///
-        /// Only errors that etcd itself answers leave the connection usable. gRPC has the same
-        /// codes for them and for its own, but the texts of etcd name it.
+        /// Only errors that etcd answers leave the connection usable. gRPC uses the same codes for
+        /// its own errors, but the texts of etcd begin with `etcdserver:`.
         init(_ error: any Error) {
             guard let error = error as? RPCError else {
                 self = .outage(.disconnected, reason: "\(error)")

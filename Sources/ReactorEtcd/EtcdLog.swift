@@ -8,15 +8,15 @@
     ///     log.onEvent = { event in machine.receive(event) }
     ///     log.open()
     ///
-    /// *Place*: beneath the cluster's machine. Each call is one request of etcd's, which a task of
-    /// its own sends; its answer comes back through `post`.
+    /// *Place*: beneath the cluster's machine. Each call is one request to etcd, which a separate
+    /// task sends; the answer arrives through `post`.
     /// *Owner*: the thread that `post` runs closures on, in order.
     ///
-    /// Whatever may have been lost with a connection is reported as unknown: after a call without
-    /// an answer, the connection is given up with all others that were made on it.
+    /// After a call without an answer, the log reports every call on the connection as unknown,
+    /// ends the connection, and opens another.
     package final class EtcdLog: LogEngine {
         package var onEvent: ((EngineEvent) -> Void)?
-        /// Called when a connection cannot be made, with the reason, once until one is made.
+        /// Called with the reason when the log cannot connect; once until it has connected.
         package var onObstacle: ((String) -> Void)?
         /// The member at the last connection; nil before the first.
         package private(set) var member: EtcdMember?
@@ -90,7 +90,7 @@
                 run(call) {
                     let answer = await connection.call(.compaction, request, within: deadline)
                     return switch answer {
-                    // The history may have been compacted as far already, or further.
+                    // The history may already be compacted up to there, or further.
                     case .success, .failure(.compacted): .success(.success(.trimmed))
                     case .failure(let failure): .failure(failure)
                     }
@@ -142,7 +142,7 @@
             link = .ending
             unwatch()
             connection.close()
-            // The owner learns of the end last, and may have made further calls until then.
+            // The owner gets the end last, and may make further calls before that.
             while !unanswered.isEmpty {
                 onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
             }
@@ -268,11 +268,11 @@
         case closed
         case connecting(Task<Void, Never>)
         case up(EtcdConnection)
-        /// The connection ended, and the owner has not learned of it.
+        /// The connection ended, and the event is not yet reported.
         case ending
     }
 
-    /// Connects to a member, again and again until it answers, and hands the connection over.
+    /// Tries to connect to a member until it answers, and delivers the connection.
     private struct EtcdAttempts: Sendable {
         let path: String
         let deadline: Duration
@@ -334,7 +334,7 @@
         func open() -> EtcdLog? { reference.open().log }
     }
 
-    /// Lets a watch go on when the owner has taken an answer, or has dropped it with all its jobs.
+    /// Resumes a watch when the owner has taken an answer, or has dropped it with all its jobs.
     private final class WatchTurn: Sendable {
         private let continuation: CheckedContinuation<Void, Never>
 
@@ -347,7 +347,7 @@
         func run(_ body: () -> Void) { body() }
     }
 
-    /// What a member says of itself.
+    /// The status of a member.
     package struct EtcdMember: Equatable, Sendable {
         /// The member's number.
         package let id: UInt64

@@ -1,4 +1,4 @@
-/// A call to the engine, each with the transaction that it means.
+/// A call to the engine. Each case states its transaction.
 ///
 /// *Shape*: `version(k)` is the number of changes of the key `k`, `mod(k)` the engine's revision of
 /// its last change; both are 0 for a key that does not exist. Keys are those of ``ClusterKeys``.
@@ -13,7 +13,7 @@ package enum EngineCall: Equatable, Sendable {
     /// *Events*: ``EngineEvent/entries(_:)``, ``EngineEvent/leader(term:_:)``,
     /// ``EngineEvent/compacted(upTo:)``, ``EngineEvent/watchEnded(_:)``.
     case watch(after: LogPosition)
-    /// Ends the watch. *Answer*: none; an event that is on its way may still come.
+    /// Ends the watch. *Answer*: none; an event of the watch may still arrive.
     case unwatch
     /// `get log without its value, leader, beat, node/*` in one read, linearizable.
     /// *Answer*: ``EngineEvent/sighting(_:)``.
@@ -33,8 +33,9 @@ package enum EngineCall: Equatable, Sendable {
     /// `if mod(leader) = term then put leader = vacant for successor else get log, leader`.
     /// *Answer*: ``EngineEvent/vacated(term:)`` or ``EngineEvent/refused(_:_:)``.
     case vacate(term: UInt64, successor: ClusterNode?)
-    /// Compacts the engine's history at `position.revision`: the value of each key at that
-    /// revision stays, earlier ones go. A history that is compacted further already is success.
+    /// Compacts the engine's history at `position.revision`: the engine keeps the value of each key
+    /// at that revision, and drops earlier values. A history that is already compacted further
+    /// counts as success.
     /// *Answer*: ``EngineEvent/trimmed``.
     case compact(upTo: LogPosition)
 

@@ -16,7 +16,7 @@ package enum EngineEvent: Equatable, Sendable {
     case beaten
     /// A comparison of an append, a beat or a vacate did not hold, so nothing was changed.
     case refused(EngineCallKind, LogRefusal)
-    /// The leadership is the caller's. `term` is the revision of the transaction, `head` the
+    /// The caller has the leadership. `term` is the revision of the transaction, `head` the
     /// position of the log's last entry.
     case won(term: UInt64, head: LogPosition)
     /// A comparison of a take-over did not hold: the state that the same transaction read.
@@ -34,7 +34,7 @@ package enum EngineEvent: Equatable, Sendable {
     case leader(term: UInt64, LeaderRecord)
     /// The watch would begin in compacted history, and ended. `upTo` is the compacted revision.
     case compacted(upTo: UInt64)
-    /// The watch ended for another reason, and the connection goes on.
+    /// The watch ended for another reason; the connection stays open.
     case watchEnded(String)
     /// A stored value cannot be decoded.
     case damaged(RecordError)
@@ -64,7 +64,7 @@ package enum EngineOutage: Equatable, Sendable {
     case late
     /// The engine has no space left. Its answer does not tell whether it applied the transaction.
     case full
-    /// The engine answered with another error, such as a change of its own leader.
+    /// The engine answered with another error, such as a new election among its members.
     case error(String)
 }
 

@@ -5,7 +5,8 @@
 package enum LeaderRecord: Equatable, Sendable {
     /// A node leads, or led until now.
     case held(LeaderClaim)
-    /// The leader stepped down. The successor may take over at once, without one any node may.
+    /// The leader stepped down. The successor may take over at once; without a successor, any node
+    /// may.
     case vacant(successor: ClusterNode?)
 
     /// The claim of the leader; nil if the leadership is vacant.

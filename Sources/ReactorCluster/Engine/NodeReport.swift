@@ -1,4 +1,4 @@
-/// What a node says of itself, every few seconds.
+/// The state of a node, which the node reports every few seconds.
 ///
 /// *Shape*: format 1 (one byte), index (one byte), then in eight bytes each, lowest first:
 /// incarnation, applied row, stored row, durable row, number and revision of the durable entry,
@@ -23,7 +23,7 @@ package struct NodeReport: Equatable, Sendable {
     package var wallClock: Int64 = 0
     /// The fingerprint of the node's reactors.
     package var fingerprint: UInt64 = 0
-    /// Where other daemons reach this one; empty if nowhere.
+    /// The address at which other daemons reach this one; empty without one.
     package var peer: String = ""
 
     /// Creates an empty report of a node.

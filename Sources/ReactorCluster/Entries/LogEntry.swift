@@ -14,7 +14,7 @@
 /// (4) and its bytes. A part follows with the checksum of the row (8), the length of the row (4),
 /// the part's offset in the row (4) and the part's bytes: at least one, and fewer than the row has.
 package struct LogEntry: Equatable, Sendable {
-    /// What an entry carries.
+    /// The content of an entry.
     package enum Content: Equatable, Sendable {
         /// Whole rows with consecutive numbers, at least one.
         case rows([LogRow])

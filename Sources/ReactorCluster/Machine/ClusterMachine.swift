@@ -39,9 +39,9 @@ package final class ClusterMachine {
 
     /// Creates a node that has the history up to `position`.
     ///
-    /// `report` is what the node says of itself at first; the machine fills in what it knows
-    /// better. `seed` determines the random delays, and must differ between the nodes. `check`
-    /// tells whether a row's bytes and the checksum of the row before lead to the row's checksum.
+    /// `report` is the node's first report; the machine fills in the fields that it tracks itself.
+    /// `seed` determines the random delays, and must differ between the nodes. `check` tells
+    /// whether a row's bytes and the checksum of the row before lead to the row's checksum.
     package init(
         _ settings: ClusterSettings, at position: AppliedPosition, report: NodeReport,
         seed: UInt64, check: @escaping (_ row: LogRow, _ behind: UInt64) -> Bool
@@ -66,7 +66,7 @@ package final class ClusterMachine {
         return outputs
     }
 
-    /// What the node is at present.
+    /// The node's current role.
     package var role: ClusterRole {
         switch halt {
         case .fault: return .stopped
@@ -85,7 +85,7 @@ package final class ClusterMachine {
     /// The last reports of the nodes.
     package var reports: [NodeReport] { book.reports }
 
-    /// Other nodes without a sign of life for too long.
+    /// Other nodes that have not reported for too long.
     package func lostNodes(at now: UInt64) -> [ClusterNode] { book.lost(at: now) }
 
     /// When ``tick(at:)`` is due; nil if only an event can change anything.
@@ -121,15 +121,15 @@ package final class ClusterMachine {
         advance(at: now)
     }
 
-    /// Gives the leadership to a node, or to any, once the log has all rows. Without an effect on
-    /// a node that does not lead.
+    /// Hands the leadership to a node, or to any node, once the log has all rows. Does nothing on a
+    /// node that does not lead.
     package func stepDown(to successor: ClusterNode?, at now: UInt64) {
         expire(at: now)
         leadership?.give(to: successor)
         advance(at: now)
     }
 
-    /// Changes what this node says of itself in its next report.
+    /// Changes the next report of this node.
     package func update(_ changed: NodeReport) {
         let incarnation = report.incarnation
         report = changed

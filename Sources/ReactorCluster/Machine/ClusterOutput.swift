@@ -5,24 +5,24 @@ package enum ClusterOutput: Equatable, Sendable {
     /// Apply these committed rows to the tree, and store them with the position, in one
     /// transaction.
     case apply([LogRow], AppliedPosition)
-    /// The log has the leader's own rows up to this position: what they decide may leave. Store
-    /// them with the position.
+    /// The log has the leader's own rows up to this position: outputs that depend on them may be
+    /// sent. Store them with the position.
     case appended(AppliedPosition)
     /// This node leads. Its first row follows `after`.
     case promoted(term: UInt64, after: RowPosition)
-    /// This node leads no more. Forget all rows behind `after`, and send nothing that depends on
+    /// This node no longer leads. Forget all rows behind `after`, and send nothing that depends on
     /// them: the log may have some of them, and then they are among the next rows to apply.
     case deposed(term: UInt64, leader: LeaderRecord?, after: RowPosition)
     /// Cancel the running effects and start none: another node may lead from now on.
     case suspended
-    /// Effects may run again: this node leads still.
+    /// Effects may run again: this node still leads.
     case resumed
-    /// The leader is another one; nil if none is known.
+    /// The leader has changed; nil if no leader is known.
     case leader(ClusterNode?)
     /// The engine does not answer; nil if it answers again.
     case outage(EngineOutage?)
-    /// The engine has no more the entries after this node's position. Install a snapshot of another
-    /// node, then call ``ClusterMachine/restart(from:at:)``.
+    /// The engine no longer has the entries after this node's position. Install a snapshot of
+    /// another node, then call ``ClusterMachine/restart(from:at:)``.
     case needsSnapshot(after: AppliedPosition)
     /// This node must stop; the machine does nothing more.
     case stop(ClusterFault)
@@ -49,17 +49,17 @@ extension ClusterFault: CustomStringConvertible {
     }
 }
 
-/// What a node is in its cluster at present.
+/// The role of a node in its cluster.
 package enum ClusterRole: Equatable, Sendable {
     /// It applies the leader's rows.
     case following
     /// It asked the engine for the leadership, and has no answer yet.
     case candidate
-    /// It decides, in this term.
+    /// It leads, and decides in this term.
     case leading(term: UInt64)
     /// As `leading`, without a confirmation for so long that another node may lead.
     case suspended(term: UInt64)
-    /// It appends what waits, and then gives the leadership away.
+    /// It appends the waiting rows, and then hands over the leadership.
     case steppingDown(term: UInt64)
     /// It is too far behind, and waits for a snapshot.
     case awaitingSnapshot

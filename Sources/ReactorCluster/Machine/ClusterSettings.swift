@@ -10,7 +10,7 @@ package struct ClusterSettings: Sendable {
     package var takeover: UInt64 = 1_500_000_000
     /// Number of looks that a take-over needs at least.
     package var looksMin = 5
-    /// Maximum of the random time that a follower adds to ``takeover``, so that rarely two nodes
+    /// Maximum of the random time that a follower adds to ``takeover``, so that two nodes rarely
     /// try at once.
     package var delayMax: UInt64 = 200_000_000
     /// The time between the looks of a follower.
@@ -29,7 +29,7 @@ package struct ClusterSettings: Sendable {
     /// behind needs a snapshot.
     package var logBytes = 256 << 20
 
-    /// The settings of `node`, one of `nodes`. *Traps*: if it is none of them.
+    /// The settings of `node`. *Traps*: if `nodes` does not contain it.
     package init(node: ClusterNode, nodes: [ClusterNode]) {
         precondition(nodes.contains(node), "node \(node.index) is none of the cluster's")
         self.node = node
@@ -39,7 +39,7 @@ package struct ClusterSettings: Sendable {
     /// Number of nodes that are more than half of all.
     var majority: Int { nodes.count / 2 + 1 }
 
-    /// The time without a confirmation after which a leader acts no more: less than ``takeover``,
+    /// The time without a confirmation after which a leader stops acting: less than ``takeover``,
     /// so that it has stopped before another starts if their clocks differ by less than a tenth.
     var tenure: UInt64 { takeover - takeover / 10 }
 }

@@ -2,7 +2,7 @@
 ///
 /// *Shape*: only answered looks count. The time between two of them counts as at most twice the
 /// interval of the looks, and a look without an answer begins the measurement again. So the time in
-/// which the engine elects a leader of its own is not held against the cluster's leader.
+/// which the engine elects its own leader does not count as silence of the cluster's leader.
 struct LeaderSilence {
     private struct Span {
         let seen: LeaderSighting

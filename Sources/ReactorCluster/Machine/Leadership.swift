@@ -8,7 +8,7 @@ struct Candidacy: Equatable {
     let sentAt: UInt64
 }
 
-/// What a leader knows of its term: the rows that wait, and the last confirmation.
+/// A leader's state in its term: the rows that wait, and the last confirmation.
 ///
 /// *Shape*: a confirmation counts from the time when the confirmed call was *sent* for the first
 /// time, since the engine may have applied it at once. ``isSuspended`` holds from
@@ -17,15 +17,15 @@ struct Leadership {
     let term: UInt64
     /// The rows that the log does not have yet.
     var queue: AppendQueue
-    /// The node that gets the leadership once the queue is empty, in a value of its own, since a
-    /// leader may step down for no node in particular.
+    /// Names the node that gets the leadership once the queue is empty. A struct, since a leader
+    /// may step down without a successor.
     private(set) var stepDown: StepDown?
     private(set) var isSuspended = false
     private var isRetired = false
     private var confirmedAt: UInt64
     private let tenure: UInt64
 
-    /// A wish to step down.
+    /// A request to step down.
     struct StepDown: Equatable {
         let successor: ClusterNode?
     }
@@ -48,7 +48,7 @@ struct Leadership {
         return true
     }
 
-    /// Stops acting for good: the leadership is given away, and the successor may act before the
+    /// Stops acting for good: the leadership is handed over, and the successor may act before the
     /// answer comes. Returns whether the leader was acting before.
     mutating func retire() -> Bool {
         isRetired = true
@@ -64,6 +64,6 @@ struct Leadership {
         return true
     }
 
-    /// Gives the leadership away once the queue is empty. Rows are not accepted any more.
+    /// Hands over the leadership once the queue is empty. From now on, rows are not accepted.
     mutating func give(to successor: ClusterNode?) { stepDown = StepDown(successor: successor) }
 }

@@ -1,7 +1,6 @@
-/// What the nodes of a cluster say of themselves, and since when each is silent.
+/// The last report of each node of a cluster, and since when each is silent.
 ///
-/// *Place*: fed by looks. Nothing depends on a node being lost in this module: the list is data for
-/// the shell.
+/// *Place*: fed by looks. This module does not act on lost nodes: the list is data for the shell.
 struct NodeBook {
     private struct Page {
         var version: UInt64
@@ -21,7 +20,7 @@ struct NodeBook {
         since = since ?? now
         for sighting in sightings where settings.nodes.contains(sighting.report.node) {
             let node = sighting.report.node
-            // A look may be answered with an older state than the one before.
+            // A look may be answered with an older state than the look before it.
             guard sighting.version > pages[node]?.version ?? 0 else { continue }
             pages[node] = Page(
                 version: sighting.version, report: sighting.report, heardAt: now)
@@ -42,8 +41,8 @@ struct NodeBook {
         settings.nodes.map { pages[$0]?.report.durablePosition ?? .beginning }
     }
 
-    /// Other nodes that gave no sign for longer than ``ClusterSettings/lostAfter``, besides the
-    /// time between two reports.
+    /// Other nodes that gave no sign for longer than ``ClusterSettings/lostAfter``, plus the time
+    /// between two reports.
     func lost(at now: UInt64) -> [ClusterNode] {
         guard let since else { return [] }
         let limit = settings.lostAfter + settings.reportInterval

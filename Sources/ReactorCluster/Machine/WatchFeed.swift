@@ -1,4 +1,4 @@
-/// Whether the watch delivers what it should, and when to open it again.
+/// Tracks whether the watch misses entries, and when to open it again.
 ///
 /// *Shape*: a watch that was opened again for a gap is not opened once more for the next gap, since
 /// events of the former watch may still arrive. It is, if an entry that a look saw is still missing

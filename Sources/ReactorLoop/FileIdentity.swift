@@ -20,7 +20,7 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What the system knows about a file, for the check that no other user has a hold on it.
+/// The status of a file, for the check that no other user can change it.
 struct FileStatus {
     private let status: stat
 

@@ -18,7 +18,8 @@ package struct InheritedSockets: Equatable, Sendable {
     private static let firstDescriptor: Int32 = 3
 
     /// `nil` if the environment names no sockets. `daemon` is the daemon's name, which the socket for
-    /// all clients may have too; that for administrators has the name with `-admin`, also alone.
+    /// all clients may have too; the socket for administrators has the name with `-admin`, also
+    /// alone.
     ///
     /// *Throws*: ``LoopError/unfitActivation(reason:)`` if the sockets are meant for another
     /// process, or are others than these.

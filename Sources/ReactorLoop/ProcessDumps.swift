@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether the memory of the process may leave it when it crashes.
+/// Controls whether a crash of the process reveals its memory.
 ///
 /// A core dump contains the states of all reactors, the secrets of sessions, and what clients sent. So
 /// does the memory that a debugger reads.

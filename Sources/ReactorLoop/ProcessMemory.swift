@@ -32,7 +32,7 @@ package enum ProcessMemory {
     /// other threads that allocate wait. *C*: `malloc_trim`.
     package static func trim() { _ = malloc_trim(0) }
 
-    /// Keeps the kernel from dumping the memory, and others than root from reading it. *C*:
+    /// Keeps the kernel from dumping the memory, and every user except root from reading it. *C*:
     /// `prctl(PR_SET_DUMPABLE)`.
     static func hide() { _ = reactor_set_dumpable(0) }
 

@@ -18,7 +18,7 @@ package enum SocketCandidates {
     }
 
     /// Whether a path is that of a system service's socket: `/run/NAME/NAME.sock`, or
-    /// `/run/NAME/admin.sock`, that for administrators.
+    /// `/run/NAME/admin.sock`, the socket for administrators.
     package static func isSystemPath(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[3].hasSuffix(".sock"),

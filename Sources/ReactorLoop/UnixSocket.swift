@@ -54,7 +54,7 @@ enum UnixSocket {
     /// Gives the file of a socket a group and a mode. Without a group, a file with another one gets
     /// that of the process.
     ///
-    /// Calls only what changes something: a sandbox may refuse `chown`.
+    /// Makes only the calls that change something: a sandbox may refuse `chown`.
     static func setPermissions(
         _ permissions: SocketPermissions, of address: UnixAddress
     ) throws(LoopError) {
@@ -64,7 +64,8 @@ enum UnixSocket {
         }
         let gid = permissions.gid ?? getegid()
         if file.st_gid != gid {
-            // Closed in between: with the mode, the former group would get access for a moment.
+            // Removes access first: with the new mode, the former group would get access for a
+            // moment.
             guard unsafe chmod(address.path, 0o600) == 0 else {
                 throw .call(.system("chmod", address.path))
             }

@@ -34,8 +34,8 @@ extension Server {
 
     // MARK: Full memory
 
-    /// The differences between what is counted for users and what is held; `distort` changes what is
-    /// counted, for a test of the comparison. *Cost*: O(what waits).
+    /// The differences between the counted bytes of users and their buffers; `distort` changes the
+    /// counts, for a test of the comparison. *Cost*: O(waiting bytes).
     package func ledgerDifferences(
         _ distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
     ) -> [String] {
@@ -53,7 +53,7 @@ extension Server {
     /// Claims memory for a state of the past that a client of this user asks for, and charges it to
     /// the user until ``endPast(of:)``: a second tree, and the largest part of a snapshot.
     ///
-    /// *Throws*: BUSY with the limit, what is kept, and what is asked for.
+    /// *Throws*: BUSY with the limit, the bytes kept and the bytes requested.
     package func claimPast(of peer: Peer) throws(Refusal) {
         let byteCount = states.byteCount + states.largestByteCount(isExact: false)
         let quota = intake.quotas.rules.quota(of: peer).memoryMax

@@ -51,7 +51,7 @@ struct Follower {
     var depth: Int
 }
 
-/// The refusal of what a reactor has asked of another one: of a follower, or of a part of a decision
+/// The refusal of a reactor's request to another reactor: of a follower, or of a part of a decision
 /// that cannot be refused itself, such as a reaction; or of the whole of such a decision.
 public struct FollowerRefusal: Sendable {
     /// The path of the reactor that was asked. If no reactor is there, the path of the first node

@@ -9,8 +9,8 @@ extension Node {
         if !turn.isFromDaemon { try internalActions.check(action, at: path) }
     }
 
-    /// The failure of an action that cannot be read. A client whose action names a case that only
-    /// the daemon sends learns no more than that.
+    /// The failure of an action that cannot be decoded. If a client's action names a case that only
+    /// the daemon sends, the failure says only that.
     @usableFromInline
     func refusal(
         ofUnread bytes: Span<UInt8>, from offset: Int, _ error: WireError, _ turn: Turn

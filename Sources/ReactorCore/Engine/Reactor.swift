@@ -74,8 +74,8 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// ``DurableTask/id``. ``Effect/unperformed(_:)`` means that the reactor does not know the
     /// task; a start and `--check` refuse a history in which such a task waits, and call this
     /// function to find out. So the function itself must have no side effects, only the effect that
-    /// it returns. The context tells what there is, such as the reactor's key; the tree drops what
-    /// the function requests by it, and logs that.
+    /// it returns. The function may read from the context, such as the reactor's key; the tree
+    /// drops what it requests, and logs that.
     func perform(
         _ task: DurableTask, state: State, context: ReactorContext<Self>
     ) -> Effect<Mutation>

@@ -28,8 +28,8 @@ package struct SliceCapture: Sendable {
         return copy
     }
 
-    /// Encodes the captured value. *Cost*: O(slice size); it holds a large value once, and does not
-    /// hold one that is omitted.
+    /// Encodes the captured value. *Cost*: O(slice size); the memory of a large encoding once, and
+    /// none for an omitted encoding.
     package func encode() -> SliceEncoding {
         var isThere = false
         let (bytes, byteCount) = WireWriter.bytes(atMost: byteCountMax) { writer in

@@ -399,7 +399,7 @@ extension Turn {
     /// dispatched it.
     var isFromDaemon: Bool { transaction.isInternal || transaction.caller.isDaemon }
 
-    /// Whether the reactor that decides is not the one that a client addressed.
+    /// False if the deciding reactor is the reactor that a client addressed.
     var isIndirect: Bool { isSending || isReacting || isStarting }
 
     /// Whether a sent action is in progress.

@@ -5,8 +5,8 @@ public struct NeverCancels: Error, Equatable {
     public init() {}
 }
 
-/// Thrown by a reactor that has no ``Reactor/sagaFailed(_:state:)`` of its own: the failure of a
-/// saga is an error like another.
+/// Thrown by the default ``Reactor/sagaFailed(_:state:)``: the reactor treats the failure of a saga
+/// like any other error.
 public struct NoReaction: Error, Equatable {
     /// Makes the error.
     public init() {}

@@ -19,7 +19,7 @@ final class ArchiveWorker {
     private let dropped: [SlicePath]
     private let limits: ServerLimits
     private let roots: Roots?
-    /// What callers that may not administer the daemon do not see of the log.
+    /// Hides secrets of the log from callers that may not administer the daemon.
     private let secrets: SecretTable
     /// Raised while a log query waits, so that the loop reports newly appended rows.
     private let hasFollowers: Flag

@@ -147,8 +147,8 @@ final class HistoryKeeper {
     /// Advances the snapshot in progress, or requests one if it is due.
     ///
     /// Holds clients back while a snapshot or the removal of older ones is slower than the
-    /// journal's growth: with one in progress, and twice `snapshotBytes` written since the last,
-    /// those of the users that write most; with three times as many, all.
+    /// journal's growth: with a snapshot in progress, and twice `snapshotBytes` written since the
+    /// last, the clients of the users that write most; with three times as many, all clients.
     func advance(at now: UInt64) {
         defer { keepPace() }
         if bounds.ceiling.isDue { measureDisk() }

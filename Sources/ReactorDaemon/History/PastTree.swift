@@ -167,7 +167,7 @@ final class PastTree {
 
 extension PastTree {
     /// Encodes the revision, whether the slice at `text` exists, and its value, in the format of
-    /// the answer to `get`. After `seenCount` names, nothing exists.
+    /// the answer to `get`. Nothing exists below the first `seenCount` names of the path.
     func answer(_ text: String, seenCount: Int? = nil) throws(PastError) -> [UInt8] {
         var writer = WireWriter()
         writer.array(count: 3)
@@ -191,7 +191,7 @@ extension PastTree {
     func endFormerConnections() { tree.endFormerConnections() }
 
     /// Returns the states at and below `text`, without the first `skip` nodes, as many as fit a
-    /// page. After `seenCount` names, nothing exists.
+    /// page. Nothing exists below the first `seenCount` names of the path.
     func page(
         _ text: String, skip: UInt64, bytesMax: Int, seenCount: Int? = nil
     ) throws(PastError) -> StatePage {
@@ -227,7 +227,7 @@ extension PastTree {
         return page
     }
 
-    /// The names of a path; the one after `seenCount` is replaced by a name that no node has.
+    /// The names of a path; the name after `seenCount` is replaced by a name that no node has.
     private static func place(
         _ text: String, _ seenCount: Int?
     ) throws(PastError) -> [WireKey] {

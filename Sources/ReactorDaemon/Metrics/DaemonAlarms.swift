@@ -1,6 +1,6 @@
 import ReactorServer
 
-/// What an operator should attend to now, for `reactorctl top`.
+/// The conditions that need an operator now, for `reactorctl top`.
 ///
 /// Each alarm holds at this moment and ends by itself; the log and the metrics have what happened
 /// before.
@@ -11,7 +11,7 @@ struct DaemonAlarms {
     var isStateFull = false
     /// How the memory relates to its ceiling.
     var pressure = MemoryPressure.none
-    /// The memory and its ceiling in words.
+    /// The memory and its ceiling as text.
     var memory = ""
     /// Whether the data directory is near its maximum size.
     var isDiskScarce = false

@@ -115,8 +115,9 @@ final class LoopMeter {
 
     /// Records that a turn has ended; `asked` returns the last question.
     ///
-    /// A slow turn has the client of the read that took at least half of its time. Otherwise, if the
-    /// turn had no actions, it has the question that came in it, which the turn's end answered.
+    /// A slow turn is attributed to the client of the read that took at least half of its time.
+    /// Otherwise, a slow turn without actions is attributed to the question that arrived in it and
+    /// that the end of the turn answered.
     func endTurn(at now: UInt64, asked: () -> AskedQuestion? = { nil }) {
         assert(read == nil, "a turn ends inside a read")
         let duration = now &- turnStart

@@ -11,8 +11,8 @@ import ReactorThreads
 /// number of families, of series, and the bytes of names and labels have limits. A metric beyond
 /// them, or with a name that Prometheus refuses, records nothing and is counted.
 ///
-/// *Owner*: any thread. *Cost*: making a metric takes a look-up under a lock, recording a lock of
-/// its own.
+/// *Owner*: any thread. *Cost*: making a metric takes a look-up under a lock, and recording takes
+/// the lock of the series.
 final class ProgramMetrics: MetricsFactory {
     /// Maximum number of families, which are metrics of one name.
     static let familiesMax = 256

@@ -1,6 +1,7 @@
 import CSQLite
 
-/// An open blob, read or overwritten in pieces from its start: SQLite holds none of it but some pages.
+/// An open blob, read or overwritten in pieces from its start: SQLite holds only some of its pages
+/// in memory.
 ///
 /// *Place*: a part of a snapshot may have the size of the largest state. *Owner*: as its connection;
 /// no other statement may change the row. *C*: `sqlite3_blob_open`, `sqlite3_blob_read`,

@@ -1,7 +1,7 @@
 /// Reads a snapshot's parts in order, and verifies each before it returns it.
 ///
-/// *Owner*: one thread. *Cost*: memory for one part; a verification without the parts takes that of
-/// a piece.
+/// *Owner*: one thread. *Cost*: memory for one part; a verification without the parts takes memory
+/// for a piece.
 package final class SnapshotReader {
     /// The snapshot's identity.
     package let header: SnapshotHeader

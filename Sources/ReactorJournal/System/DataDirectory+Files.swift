@@ -61,7 +61,7 @@ extension DataDirectory {
         return Double(max(0, WallClock.milliseconds() - written)) / 1_000
     }
 
-    /// The name of the file whose time is that of the last backup.
+    /// The name of the file whose modification time is the time of the last backup.
     static let backupMarkName = "last-backup"
 
     /// Records that a backup is complete, for ``HistorySize/backupAge`` in this run and later ones.

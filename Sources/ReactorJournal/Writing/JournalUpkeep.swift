@@ -35,8 +35,8 @@ final class JournalUpkeep: Sendable {
     // A transaction inside the gate that waited for the disk would delay each commit as long as
     // another commit does.
     /// Whether the log is made durable before each transaction of upkeep, outside the gate. So at
-    /// most one transaction is in the log, behind commits that are durable, that is not: a check of
-    /// the log relies on that, see ``WriteAheadLog``.
+    /// most one transaction in the log, behind durable commits, is not durable: a check of the log
+    /// relies on that, see ``WriteAheadLog``.
     private let synchronizesLog: Bool
 
     init(

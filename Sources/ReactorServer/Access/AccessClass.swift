@@ -135,7 +135,7 @@ package struct PathAccess {
         return PathAccess(access, entry: next)
     }
 
-    /// The place of a name below that neither a rule nor a node has.
+    /// The place of a child whose name neither a rule nor a node has.
     package var stranger: PathAccess { PathAccess(access, uniform: inherited) }
 
     /// The rights at a path below of which nothing exists, or may be seen.

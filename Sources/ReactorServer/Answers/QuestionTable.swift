@@ -287,13 +287,13 @@ struct QuestionTable {
         return found.checksum
     }
 
-    /// Estimated bytes of an answer, rather too many than too few.
+    /// Estimated bytes of an answer; the estimate is too high rather than too low.
     func byteEstimate(
         of name: SliceName, _ node: AnyNode, nodeCount: Int, connectionCount: Int
     ) -> Int {
         switch name.form {
         case .value: byteEstimate(of: name, node)
-        // Each child is looked at, shown or not.
+        // The loop visits each child, shown or not.
         case .selection: max(byteEstimate(of: name, node), 16 * node.children.count)
         case .replica where node.isCollection: 32 * node.children.count
         case .replica: byteEstimate(of: name, node)

@@ -53,7 +53,7 @@ struct Inlet: ~Copyable {
     /// A copy of these bytes.
     var heldBytes: [UInt8] { assembler.unusedBytes }
 
-    /// A copy of what the memory for them holds.
+    /// A copy of all bytes in the memory for them.
     var storedBytes: [UInt8] { assembler.storedBytes }
 
     /// Bytes of memory for them.

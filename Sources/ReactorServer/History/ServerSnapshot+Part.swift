@@ -33,7 +33,7 @@ extension ServerSnapshot {
         }
 
         /// Encodes the part as one or more parts of some megabytes, and lends each to `whole`. A node
-        /// of more than ``WireWriter/wholeByteCountMax`` bytes is a part of its own and never in
+        /// of more than ``WireWriter/wholeByteCountMax`` bytes is a separate part and never in
         /// memory as a whole: `large` gets the size of the part, and a function that encodes it in
         /// pieces, which it may call repeatedly.
         package func lend(to whole: (Span<UInt8>) -> Void, orInPieces large: PieceTaker) {

@@ -89,7 +89,7 @@ final class Intake {
         time.beginTurn()
     }
 
-    /// Handles the input of connections whose users' bytes the journal has by now.
+    /// Handles the waiting input of users whose bytes the journal now has.
     func readOnReleased() {
         guard !backlog.isEmpty else { return }
         backlog.release(upTo: delivery.releasedTurn)
@@ -113,7 +113,7 @@ final class Intake {
 
 // MARK: - Several users
 extension Intake {
-    /// Begins with input of a connection while clients of several users are connected. Returns
+    /// Begins to handle input of a connection while clients of several users are connected. Returns
     /// false if its user has used its share; the connection waits then.
     private func begin(_ connection: Connection) -> Bool {
         guard !mustWait(connection) else {
@@ -137,7 +137,7 @@ extension Intake {
     }
 
     /// Processes the consecutive plain actions from `first` on, those of a measured user as long as
-    /// it may add bytes. An action that is cut there is left to the general way.
+    /// it may add bytes. An action that is cut there is left to the general path.
     @inline(__always)
     private func dispatchRun(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
@@ -161,8 +161,8 @@ extension Intake {
         return true
     }
 
-    /// Whether a connection waits, as its user has too many bytes before the journal. One that is
-    /// greeting does not, so that it is not taken for silent.
+    /// Whether a connection waits: its user has too many bytes before the journal. A connection
+    /// that is greeting does not wait, so that it does not count as silent.
     private func mustWait(_ connection: Connection) -> Bool {
         guard peers.hasSeveralUsers, !connection.isGreeting, backlog.isFull(connection.peer) else {
             return false

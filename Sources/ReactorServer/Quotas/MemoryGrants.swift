@@ -1,6 +1,6 @@
 import ReactorWire
 
-/// The memory that is left for what a client asks for: large answers, and states of the past.
+/// The memory that is left for requests: large answers, and states of the past.
 ///
 ///     grants.measured(.none, used: bytes, max: limits.memoryMax)
 ///     if byteCount > grants.grantMax { throw grants.refusal(of: byteCount, for: "the answer") }
@@ -58,8 +58,8 @@ final class MemoryGrants {
         invariants()
     }
 
-    /// The refusal of what has more than ``grantMax``: with the limit, what is used, and what is asked
-    /// for.
+    /// The refusal of a request for more than ``grantMax``: it names the limit, the bytes used and
+    /// the bytes requested.
     func refusal(of byteCount: Int, for purpose: String) -> Refusal {
         Refusal(
             .busy,
@@ -68,10 +68,10 @@ final class MemoryGrants {
     }
 
     /// Claims memory for a state of the past of `byteCount` bytes until ``endPast(of:)``, for a user
-    /// whose clients keep `keptByteCount`, at most `keptMax`; 0 for no limit. The only one of a user
-    /// may be larger.
+    /// whose clients keep `keptByteCount`, at most `keptMax`; 0 for no limit. The only claim of a
+    /// user may be larger.
     ///
-    /// *Throws*: BUSY with the limit, what is kept, and what is asked for.
+    /// *Throws*: BUSY with the limit, the bytes kept and the bytes requested.
     func claimPast(
         _ byteCount: Int, of uid: UInt32, keeping keptByteCount: Int, max keptMax: Int
     ) throws(Refusal) {

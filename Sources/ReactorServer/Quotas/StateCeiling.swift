@@ -115,9 +115,9 @@ final class StateCeiling {
         grownByteCount += node.encodedByteCount
     }
 
-    /// Bytes that the largest state has, rather too many than too few; 0 without a ceiling. `isExact`
+    /// Bytes of the largest state, too many rather than too few; 0 without a ceiling. `isExact`
     /// measures what changed since the last measurement: deltas that replace values count as growth
-    /// until then. *Cost*: of an exact number, O(nodes) besides.
+    /// until then. *Cost*: for an exact number, O(nodes) more.
     func largestByteCount(isExact: Bool) -> Int {
         guard byteCountMax > 0 else { return 0 }
         if isExact {

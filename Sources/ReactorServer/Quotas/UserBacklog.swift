@@ -1,8 +1,9 @@
 import DequeModule
 import ReactorBytes
 
-/// Counts the bytes that the input of each user adds to the journal, where clients of several users
-/// are connected: those that the journal does not have, and those since the last snapshot began.
+/// Counts the bytes that the input of each user adds to the journal, while clients of several users
+/// are connected: the bytes that the journal does not have yet, and the bytes since the last
+/// snapshot began.
 ///
 ///     guard !backlog.isFull(peer) else { return backlog.keepWaiting(connection) }
 ///     backlog.begin(peer)
@@ -30,10 +31,10 @@ final class UserBacklog {
     private let accounts = Cell<[UInt32: Account]>([:])
     /// The sum of ``Account/writtenByteCount``.
     private var writtenByteCount = 0
-    /// The user whose input is being handled, the turn's bytes when that began, and those at which
-    /// the user has as many as it may.
+    /// The user whose input is being handled, the turn's bytes when that began, and the turn's
+    /// bytes at which the user reaches its limit.
     private var running: (uid: UInt32, start: Int, end: Int)?
-    /// Connections that wait until their users may go on, oldest first.
+    /// Connections that wait until the server reads from their users again, oldest first.
     private let held = Cell<[Connection]>([])
 
     /// Bytes that a user's input has added to a turn.
@@ -88,7 +89,7 @@ final class UserBacklog {
     /// Whether the input in progress has brought its user to its limit.
     var isSpent: Bool { room == 0 }
 
-    /// Begins with input of `peer`.
+    /// Begins to measure input of `peer`.
     func begin(_ peer: Peer) {
         guard !peer.isAdministrator(ownerUID: ownerUID) else { return }
         let start = chronicle.turnByteCount
@@ -114,7 +115,8 @@ final class UserBacklog {
 
     // MARK: Waiting
 
-    /// Keeps a connection that is not read until its user may go on; returns whether that is new.
+    /// Keeps a connection that waits until the server reads from its user again; returns whether
+    /// that is new.
     func keepWaiting(_ connection: Connection) -> Bool {
         guard !held.value.contains(where: { $0 === connection }) else { return false }
         held.value.append(connection)
@@ -133,15 +135,15 @@ final class UserBacklog {
         invariants()
     }
 
-    /// Has the users that write most wait until this is called with false. Returns whether that is
-    /// new.
+    /// Makes the users that write most wait until this is called with false. Returns whether that
+    /// is new.
     func holdHeavy(_ holdsHeavy: Bool) -> Bool {
         defer { self.holdsHeavy = holdsHeavy }
         return holdsHeavy != self.holdsHeavy
     }
 
-    /// Takes the oldest of the connections whose users may go on. One that has to wait again comes
-    /// behind the others.
+    /// Takes the oldest connection whose user need not wait. A connection that must wait again goes
+    /// to the end of the queue.
     func takeReady() -> Connection? {
         guard let index = held.value.firstIndex(where: { !isFull($0.peer) }) else { return nil }
         return held.value.remove(at: index)
@@ -172,12 +174,12 @@ final class UserBacklog {
     }
 }
 
-/// Whose input waits, since the journal grows faster than snapshots shorten it.
+/// The clients whose input waits while the journal grows faster than snapshots shorten it.
 package enum HeldWriters: Sendable {
-    /// No client's.
+    /// No client.
     case none
-    /// That of the users that write most; that of all while one user is connected.
+    /// The clients of the users that write most; all clients while one user is connected.
     case heaviest
-    /// That of all.
+    /// All clients.
     case all
 }

@@ -132,7 +132,7 @@ package struct SimulatedCounts {
 package final class SimulatedHooks {
     /// Compares the server's memory with its limits after every step.
     package private(set) var audit: MemoryAudit?
-    /// Changes what the server has counted for each user before it is compared with what is held: a
+    /// Changes the server's counts of each user before they are compared with the buffers: a
     /// planted miscount, which the comparison must find.
     package var distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
     /// Called after every step of the server.

@@ -6,7 +6,7 @@
     ///
     /// *Shape*: entries fit into one frame, so they have at most 8,000 bytes; one request at a
     /// time, each on the next odd stream; answers are read up to the frame that ends the stream.
-    /// It knows just enough of HTTP/2 for this.
+    /// It implements only the parts of HTTP/2 that this needs.
     final class BareEtcd {
         private let socket: Int32
         private let keys: (leader: [UInt8], log: [UInt8])
@@ -97,7 +97,7 @@
             precondition(count == bytes.count, "write: \(count) of \(bytes.count) bytes")
         }
 
-        /// The headers of each request, as literals that the server need not remember.
+        /// The headers of each request, as literals without an entry in the table of HPACK.
         private static let headers: [UInt8] = {
             var headers: [UInt8] = [0x83, 0x86]
             headers += text([0x04], "/etcdserverpb.KV/Txn")

@@ -41,7 +41,7 @@ import ArgumentParser
                 }
                 let appended = ours.append(
                     entry, count: count, after: UInt64(round * count), term: term)
-                // The first round finds etcd cold.
+                // The first round warms etcd up, and does not count.
                 if round > 0 { times.ours += appended }
             }
             times = (times.ours.sorted(), times.bare.sorted())
@@ -118,7 +118,7 @@ import ArgumentParser
         private func turn() { loop.turn(.wait) }
     }
 
-    /// Members of etcd in a directory of their own, over Unix sockets.
+    /// Members of etcd in a temporary directory, over Unix sockets.
     private final class EtcdMembers {
         private let directory: URL
         private var processes: [Process] = []
@@ -161,7 +161,7 @@ import ArgumentParser
         }
     }
 #else
-    /// The benchmark of a build without the trait: it says which build has it.
+    /// The command in a build without the trait: it names the command that builds the benchmark.
     @main
     struct EtcdBench: ParsableCommand {
         func run() throws {

@@ -39,10 +39,10 @@ struct InstructionCounts {
             + client.map { name, count in (name, { row(name, try count()) }) }
     }
 
-    /// What the name of a figure contains if its client is subject to access rules. The same figure
+    /// The part of a figure's name that says that its client is subject to access rules. The figure
     /// without that text is its base.
     static let ruledText = " with rules"
-    /// The user of such a client: neither root nor the daemon's, to whom no rules apply.
+    /// The user of such a client. Rules do not apply to root and to the daemon's user.
     private static let ruledUID: UInt32 = 1_002
 
     /// The figures of a client that is subject to access rules. Only root can be another user.

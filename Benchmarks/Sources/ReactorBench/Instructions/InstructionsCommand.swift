@@ -77,7 +77,7 @@ struct InstructionsCommand: ParsableCommand {
         throw ExitCode.failure
     }
 
-    /// The rows with access rules that cost too much more than those without, of which both were
+    /// The rows with access rules that cost too much more than the same rows without, if both were
     /// counted.
     private func rulesFailures(in rows: [Row]) -> [String] {
         rows.compactMap { row in

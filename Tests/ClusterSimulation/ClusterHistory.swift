@@ -1,7 +1,7 @@
 package import ReactorCluster
 
-/// What the log really holds, read from its entries without the machine's code, and what nodes
-/// told of it.
+/// The content of the log, read from its entries without the machine's code, and the rows that
+/// nodes told.
 package final class ClusterHistory {
     /// A row of the history.
     package struct Row: Equatable {

@@ -50,7 +50,7 @@ package struct EngineConformance {
     private var next = 0
     private var events: [EngineEvent] = []
     private var open: Step?
-    /// What the engine did otherwise.
+    /// The violations so far, as sentences.
     package private(set) var violations: [String] = []
 
     /// All steps, before the first.

@@ -1,6 +1,6 @@
 package import ReactorTesting
 
-/// How badly the engine and its connections behave, in percent of the cases.
+/// The faults of the engine and its connections, in percent of the cases.
 package struct EngineWeather: Sendable {
     /// Requests that never arrive.
     package var lostRequests = 0
@@ -20,7 +20,7 @@ package struct EngineWeather: Sendable {
     /// An engine without faults.
     package static let calm = EngineWeather()
 
-    /// A kind of bad weather.
+    /// A random set of faults.
     package static func storm(_ random: inout SeededRandom) -> EngineWeather {
         var weather = EngineWeather()
         weather.delayMax = [2_000_000, 20_000_000, 150_000_000].randomElement(using: &random) ?? 0

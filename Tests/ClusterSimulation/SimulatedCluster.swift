@@ -41,7 +41,7 @@ package final class SimulatedCluster {
     private let complaints: Complaints
     private let actions: Actions
     private var isStormy = true
-    /// The longest time between two strokes of bad luck.
+    /// The longest time between two faults.
     private let calmMax: UInt64
     /// The longest time between two decisions of a leader.
     private let idleMax: UInt64
@@ -96,7 +96,7 @@ package final class SimulatedCluster {
         for node in nodes { node.notice(change) }
     }
 
-    /// The engine gives away only what a majority keeps.
+    /// Only entries that a majority has durably may be compacted.
     private func checkCompaction(_ position: LogPosition) {
         counts.compactions += 1
         let keeping = nodes.filter { $0.durable.number >= position.number }.count
@@ -168,7 +168,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// Leaders decide on actions now and then.
+    /// Leaders decide on actions at random times.
     private func work() {
         timeline.after(sky.between(5_000_000, idleMax)) { [self] in
             for node in nodes where node.isLeading && (isStormy || !actions.undecided.isEmpty) {
@@ -199,13 +199,13 @@ extension SimulatedCluster {
 
 // MARK: - Storms
 extension SimulatedCluster {
-    /// Something goes wrong, again and again.
+    /// Injects a fault at random times.
     private func strike() {
         timeline.after(sky.between(20_000_000, calmMax)) { [self] in
             guard isStormy else { return }
             let node = sky.pick(nodes)
             let leader = nodes.first { $0.isLeading }
-            // Faults of the leader are worth most.
+            // Faults of the leader find most violations.
             let target = sky.chance(60) ? leader ?? node : node
             switch sky.between(0, 19) {
             case 0...4: cut(target)
@@ -222,7 +222,7 @@ extension SimulatedCluster {
 
     private func cut(_ node: SimulatedNode) {
         node.setCut(true)
-        // Its clients go on.
+        // Its clients continue to send.
         decide(node)
         timeline.after(faultTime) { node.setCut(false) }
     }
@@ -232,7 +232,7 @@ extension SimulatedCluster {
         timeline.after(faultTime) { [self] in
             guard node.isPaused else { return }
             node.wake()
-            // Its clients have sent something in the meantime.
+            // Its clients have sent an action during the pause.
             decide(node)
         }
     }

@@ -3,9 +3,9 @@ package import ReactorTesting
 
 /// A node's connection to a ``SimulatedLog``, with faults.
 ///
-/// *Shape*: a request that was sent is on its way for a time, whatever becomes of the connection:
-/// it may be applied long after its call counts as unknown. A lost request or answer ends the
-/// connection after a while.
+/// *Shape*: a request that was sent is on its way for a time, even if the connection ends: it may
+/// be applied long after its call counts as unknown. A lost request or answer ends the connection
+/// after a while.
 package final class SimulatedEngine: LogEngine {
     package var onEvent: ((EngineEvent) -> Void)?
     private let log: SimulatedLog

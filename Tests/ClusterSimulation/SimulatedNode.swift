@@ -27,7 +27,7 @@ package final class SimulatedNode {
     private var applied: [ClusterHistory.Row] = []
     private var speculative: [ClusterHistory.Row] = []
     private var end = RowPosition(number: 0, chain: 0)
-    /// Whether the node leads, as far as its shell was told, and whether it acts.
+    /// Whether the node leads, by the machine's outputs, and whether it acts.
     private var status = Status()
     private var mailbox: [EngineEvent]?
 
@@ -147,7 +147,7 @@ extension SimulatedNode {
             world.counts.promotions += 1
             status.isLeading = true
             status.isActing = true
-            // A late answer may promote a node that another one has followed already.
+            // A late answer may promote a node that already has a successor.
             let isCurrent = term == world.log.term
             if after != end || (isCurrent && after != world.history.end) {
                 world.report("node \(id.index) leads after \(after), not after the history's end")
@@ -176,7 +176,7 @@ extension SimulatedNode {
         journal.append(position)
     }
 
-    /// The log has rows of this leader: their clients are told.
+    /// The log has rows of this leader: it answers their clients.
     private func tell(upTo position: AppliedPosition) {
         let count = Int(position.row.number) - applied.count
         for row in speculative.prefix(count) {
@@ -289,7 +289,7 @@ extension SimulatedNode {
     }
 
     package var awaitsSnapshot: Bool { status.awaitsSnapshot }
-    /// The position of a snapshot that this node could give away.
+    /// The position of a snapshot that this node could send.
     package var stored: AppliedPosition { journal.stored }
 
     private func syncLater(_ life: Int) {

@@ -1,12 +1,12 @@
 package import ReactorCluster
 import ReactorTesting
 
-/// The chance of a simulated cluster: one generator for all nodes, and the weather.
+/// The random generator that all nodes of a simulated cluster share, and the weather.
 package final class SimulatedSky {
     private var random: SeededRandom
     /// The weather.
     package private(set) var weather = EngineWeather.calm
-    /// Until then the engine has no leader of its own.
+    /// Until this time, the members of the engine have no leader.
     package private(set) var stalledUntil: UInt64 = 0
     /// Deliberate faults.
     package let faults: (any ClusterFaults)?
@@ -66,7 +66,7 @@ package protocol ClusterFaults: AnyObject {
     var refusesUnknown: Bool { get }
     /// Whether a node reports rows as durable that it has only stored.
     var reportsUnsynced: Bool { get }
-    /// Whether a leader without confirmations goes on acting.
+    /// Whether a leader without confirmations continues to act.
     var ignoresSuspension: Bool { get }
     /// Whether a node accepts rows without checking their checksums.
     var skipsChecks: Bool { get }

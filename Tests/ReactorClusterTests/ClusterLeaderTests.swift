@@ -68,7 +68,7 @@ struct ClusterLeaderTests {
         #expect(driver.calls.filter { $0.kind == .append } == sent)
     }
 
-    @Test("a refusal behind the own entry means that it was kept: it is told, once")
+    @Test("a refusal behind the leader's own entry means that the log has it: it is told, once")
     func kept() throws {
         let driver = Driver()
         driver.lead()
@@ -131,7 +131,7 @@ struct ClusterLeaderTests {
     }
 
     @Test(
-        "a refusal in the own term behind a foreign entry stops the node, and so does a past term")
+        "a refusal in the leader's term behind a foreign entry stops it, and so does a past term")
     func contradiction() {
         let foreign = StoredEntry(position: Self.at(1), bytes: [1])
         for refusal in [

@@ -117,7 +117,7 @@ struct ClusterMachineTests {
         }
     }
 
-    @Test("a victory that is answered after another node has won is none")
+    @Test("a victory that is answered after another node has won does not count")
     func lateVictory() {
         let driver = Driver()
         driver.start()
@@ -128,7 +128,7 @@ struct ClusterMachineTests {
         #expect(!driver.others.contains { if case .promoted = $0 { true } else { false } })
     }
 
-    @Test("a victory with another head than was seen stops the node by name")
+    @Test("a victory with another head than the look saw stops the node with a contradiction")
     func otherHead() {
         let driver = Driver()
         driver.start()
@@ -199,7 +199,7 @@ struct ClusterMachineWatchTests {
         #expect(driver.calls.contains(.watch(after: .beginning)))
     }
 
-    @Test("an entry of another history stops the node by name")
+    @Test("an entry of another history stops the node, and the fault names it")
     func forked() {
         let driver = Driver()
         driver.start()
@@ -217,7 +217,7 @@ struct ClusterMachineWatchTests {
         #expect(driver.outputs.isEmpty)
     }
 
-    @Test("a stored value that cannot be decoded stops the node by name")
+    @Test("a stored value that cannot be decoded stops the node, and the fault names it")
     func damaged() {
         let driver = Driver()
         driver.start()

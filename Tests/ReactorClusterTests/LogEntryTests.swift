@@ -59,7 +59,7 @@ struct LogEntryTests {
         }
     }
 
-    @Test("bytes that are decoded are exactly those that the entry has: each has one form")
+    @Test("each entry has one form: bytes that can be decoded are the bytes of the entry")
     func canonical() {
         for bytes in [Self.rows.bytes, Self.part.bytes] {
             for offset in bytes.indices {

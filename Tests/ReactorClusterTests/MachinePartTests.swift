@@ -141,7 +141,7 @@ struct CallLedgerTests {
         #expect(calls.readyTime(.look) == 3 && calls.isReady(.append, at: 0))
     }
 
-    @Test("the answer to an abandoned call is awaited, and not wanted")
+    @Test("the answer to an abandoned call is awaited, and dropped")
     func abandoned() {
         var calls = CallLedger()
         calls.open()
@@ -250,7 +250,7 @@ struct LogTrimmerTests {
             trimmer.nextTarget(durable: [80, 60, 30].map(Self.position)) == Self.position(30))
     }
 
-    @Test("a node that is too far behind does not hold the compaction, a majority does")
+    @Test("a node that is too far behind does not delay the compaction, a majority does")
     func far() {
         var trimmer = Self.trimmer(200)
         #expect(

@@ -130,7 +130,7 @@ struct InternalActionTests {
         #expect(rejection == Rejection(.forbidden, "/wallet: only the daemon sends \"add\""))
     }
 
-    @Test("a client that sends one with another payload learns no more than that it is internal")
+    @Test("the refusal of an internal action does not depend on its payload")
     func unread() throws {
         let tree = Tree(Bank(), epoch: 1)
         let node = try #require(tree.node(at: try SlicePath("/wallet")))

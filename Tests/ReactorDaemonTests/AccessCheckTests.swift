@@ -17,7 +17,7 @@ struct AccessCheckTests {
                 try SlicePath(path), to: .anyone, may: AccessRights(.read, actions: actions)))
     }
 
-    @Test("a rule fits whose path and actions exist")
+    @Test("a rule fits if its path and its actions exist")
     func fits() throws {
         #expect(try problem("/") == nil && problem("/visits") == nil)
         #expect(try problem("/visits", actions: ["increment"]) == nil)

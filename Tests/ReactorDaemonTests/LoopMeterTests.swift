@@ -118,7 +118,7 @@ struct LoopMeterTests {
             peer: Peer(uid: 4, gid: 5, pid: 6), time: time)
     }
 
-    @Test("a slow turn has the client of the read that took half of its time, also of a question")
+    @Test("a slow turn names the client of the read that took half of its time, also of a question")
     func causes() throws {
         let meter = turnMeter()
         for (connection, start, end) in [(UInt64(1), UInt64(10), UInt64(310)), (2, 310, 910)] {
@@ -144,7 +144,7 @@ struct LoopMeterTests {
         #expect(entries[1].actions == 4)
     }
 
-    @Test("a slow turn without actions has the question that came in it, and no earlier one")
+    @Test("a slow turn without actions names the question that arrived in it, and no earlier one")
     func lateAnswers() {
         let meter = turnMeter()
         for (time, isAttributed) in [(UInt64(100), true), (99, false)] {

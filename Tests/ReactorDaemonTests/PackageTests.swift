@@ -195,7 +195,7 @@ struct PackageTests {
     }
 
     @Test(
-        "P122: an upgrade leaves a daemon alone that cannot hand over, and says why",
+        "P122: an upgrade leaves a daemon running that cannot hand over, and prints the reason",
         .enabled(rootNeed) { await PackageRoot.isPossible() })
     func refused() async throws {
         try await Self.made.value
@@ -226,7 +226,7 @@ struct PackageTests {
     func serviceManager() async throws {
         try await Self.made.value
         let root = try await PackageRoot(packages: Self.packages.path)
-        // In the place of a service manager that runs: it notes what it is asked for.
+        // A script in the place of the service manager: it records its calls.
         let manager = try await root.shell(
             """
             mkdir -p /run/systemd/system

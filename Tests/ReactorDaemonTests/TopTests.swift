@@ -35,7 +35,7 @@ struct TopTests {
         _ = await top.ended()
     }
 
-    @Test("what an operator should attend to now is shown first, and ends by itself")
+    @Test("alarms are shown first, and end by themselves")
     func alarms() async throws {
         let daemon = try await DaemonProcess.start()
         let reactorctl = Reactorctl(daemon: daemon)

@@ -2,14 +2,15 @@
     import Glibc
     import ReactorThreads
 
-    /// Passes bytes between clients and a socket, until it swallows the answers, and cuts.
+    /// Passes bytes between clients and a socket; on request, drops the answers and cuts
+    /// connections.
     ///
     /// *Shape*: one thread for the proxy's socket and one for each connection; they end with it.
     final class CuttingProxy: Sendable {
         let path: String
         private let target: String
         private let listener: Int32
-        /// Raised while the answers are swallowed.
+        /// Raised while answers are dropped.
         private let isDeaf = Flag()
         /// Descriptors of open connections, so that the end of the proxy ends their threads.
         private let open = Guarded<Set<Int32>>([])

@@ -96,7 +96,7 @@
             #expect(try answers.events(canceled) == [.watchEnded("no")])
         }
 
-        @Test("an answer with missing parts, or a number that cannot be, is a fault")
+        @Test("an answer with missing parts, or with an impossible number, is a fault")
         func faults() {
             let append = EngineCall.append(entry: [], expected: 0, term: 1)
             let refused = EtcdTxnResponse()
@@ -115,7 +115,7 @@
             }
         }
 
-        @Test("a failure of etcd's keeps the connection, and every other ends it")
+        @Test("a failure that etcd answers keeps the connection, and every other ends it")
         func failures() {
             func outage(_ code: RPCError.Code, _ text: String) -> EngineOutage {
                 let failure = EtcdFailure(RPCError(code: code, message: text))

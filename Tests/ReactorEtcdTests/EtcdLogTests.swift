@@ -57,7 +57,7 @@
             #expect(probe.events.isEmpty)
         }
 
-        @Test("a member that stops is given up at the deadline, and found again when it goes on")
+        @Test("a stopped member's call ends at the deadline, and the log connects again later")
         func stoppedMember() async throws {
             let etcd = try await EtcdProcesses.start(1)
             let world = EtcdWorld(etcd)
@@ -100,7 +100,7 @@
             #expect(probe.events.isEmpty)
         }
 
-        @Test("all that was acknowledged is there after every member was killed, again and again")
+        @Test("every acknowledged append survives the repeated kill of all members")
         func killedMembers() async throws {
             let etcd = try await EtcdProcesses.start(3)
             let probe = await EtcdWorld(etcd).connect(to: 0)
@@ -115,7 +115,7 @@
                 for member in 0..<3 { await etcd.kill(member) }
                 for member in 0..<3 { try etcd.start(member) }
                 for member in 0..<3 { try await etcd.accept(member) }
-                // Without a leader, etcd answers nothing for some time.
+                // etcd does not answer until its members have elected a leader.
                 var answer: EngineEvent?
                 repeat { answer = await probe.answer(to: .look) } while answer?.isUnknown ?? false
                 guard case .sighting(let seen)? = answer else {
@@ -179,7 +179,7 @@
             #expect(await probe.next() == .unknown(.look, .error("\(damage)")))
         }
 
-        @Test("an append is unknown while etcd's file is full, and the connection goes on")
+        @Test("an append is unknown while etcd's file is full, and the connection stays open")
         func fullFile() async throws {
             let etcd = try await EtcdProcesses.start(
                 1, arguments: ["--quota-backend-bytes=262144"])
@@ -273,7 +273,7 @@
             _ = try await probe.look()
         }
 
-        @Test("a log waits for a member that starts later, and says so once")
+        @Test("a log waits for a member that starts later, and reports that once")
         func lateMember() async throws {
             let etcd = try EtcdProcesses.prepare(1)
             let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))

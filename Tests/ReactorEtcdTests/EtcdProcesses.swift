@@ -7,7 +7,7 @@
     /// Real etcd members of one cluster, for one test: killed when the last reference is released.
     ///
     /// Clients and members speak over Unix sockets in the test's directory, so that tests need no
-    /// ports and do not meet.
+    /// ports and do not collide.
     final class EtcdProcesses: Sendable {
         /// Where Debian installs etcd.
         static let program = "/usr/bin/etcd"
@@ -61,7 +61,7 @@
                     "--initial-advertise-peer-urls=unix://peer-\(member):1",
                     "--initial-cluster="
                         + (0..<count).map { "\($0)=unix://peer-\($0):1" }.joined(separator: ","),
-                    // A machine that compiles may not run a member for tenths of seconds.
+                    // On a busy machine, a member may not run for tenths of seconds.
                     "--heartbeat-interval=50", "--election-timeout=\(count == 1 ? 250 : 1_000)",
                 ] + arguments, in: directory, name: "etcd-\(member)")
             processes.withLock { $0[member] = process }

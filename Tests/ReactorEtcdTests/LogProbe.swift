@@ -5,7 +5,7 @@
     /// An engine with the test as its owner: the test takes the events one by one.
     final class LogProbe {
         private let log: any LogEngine
-        /// Lets the engine's world go on: runs the jobs that it has posted for its owner.
+        /// Runs the jobs that the engine has posted for its owner.
         private let proceed: () -> Void
         /// Events that the test has not taken.
         private(set) var events: [EngineEvent] = []
@@ -75,7 +75,7 @@
             return sighting
         }
 
-        /// Takes the leadership from whatever is there, and returns the term.
+        /// Takes the leadership, vacant or not, and returns the term.
         func lead(as node: UInt8, attempt: UInt64 = 1) async throws -> UInt64 {
             let seen = try await look()
             let answer = await answer(to: .takeOver(seen: seen, record: record(node, attempt)))

@@ -34,7 +34,7 @@ struct InheritedSocketsTests {
     }
 
     @Test(
-        "one socket with the name of that for administrators is that one",
+        "a single socket may be the socket for administrators, by its name",
         arguments: ["reactord-admin", "reactord-admin.socket"])
     func alone(name: String) throws {
         let sockets = try sockets(names: name)

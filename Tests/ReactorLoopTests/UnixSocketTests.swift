@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("a socket's file that has its group and its mode already is left alone")
+    @Test("a socket's file that has the right group and mode is left unchanged")
     func keepsPermissions() throws {
         let directory = TemporaryDirectory()
         let address = try directory.address()

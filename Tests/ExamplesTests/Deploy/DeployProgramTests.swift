@@ -123,7 +123,7 @@ struct DeployProgramTests {
         #expect(names.output == "[\"web\"]\n", "\(names.errors)")
     }
 
-    @Test("a token builds its project, and says why it does not")
+    @Test("deploy fire builds the project of a token, or prints the reason of the refusal")
     func trigger() async throws {
         let deploy = try await start(in: TestDirectory())
         #expect(try await deploy("trigger", "web").errors.contains("no project is called web"))

@@ -16,7 +16,7 @@ final class PackageRoot {
     /// Mounts what a package needs; the last process becomes the first of the new namespace.
     private static let mounts = """
         set -e
-        # The daemon's user reads what is in the root, whatever the umask of the tests.
+        # The daemon's user must read the files in the root, with any umask of the tests.
         umask 022
         cd "$1"
         mkdir root

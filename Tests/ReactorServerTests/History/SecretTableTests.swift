@@ -106,7 +106,7 @@ struct SecretTableTests {
     }
 
     @Test(
-        "X118: what cannot be told is hidden",
+        "X118: values at places that no type declares are hidden",
         arguments: ["/cellar", "/house/attic", "/house/rooms/a/attic", "?7", "?"])
     func unknown(path: String) throws {
         #expect(try action(["put": "hunter2"], at: path) == Self.secret)
@@ -140,7 +140,7 @@ struct SecretTableTests {
         #expect(try shown(entry).outcome == entry.outcome)
     }
 
-    @Test("a tree without secrets shows everything, also what cannot be told")
+    @Test("a tree without secrets shows everything, also at places that no type declares")
     func none() throws {
         let table = SecretTable(of: Tree(ReactorGroup([("door", Door())]), epoch: 1))
         #expect(!table.hasSecrets)

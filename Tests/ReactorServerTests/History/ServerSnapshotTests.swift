@@ -89,7 +89,7 @@ struct ServerSnapshotTests {
         return (parts, inPieces)
     }
 
-    @Test("J48: a large state is a part of its own in pieces, and is restored from it")
+    @Test("J48: a large state is a separate part in pieces, and is restored from it")
     func largeStates() throws {
         let large = WireWriter.wholeByteCountMax + 5_000
         let sizes = [10, 700_000, large, 2_000, 900_000, 3 * large, 700_000]

@@ -48,7 +48,7 @@ struct MemoryGrantsTests {
     }
 
     @Test(
-        "X117: near the ceiling only a 256th of it is granted, whatever seems to be left",
+        "X117: near the ceiling only a 256th of it is granted, even if more seems to be free",
         arguments: [MemoryPressure.high, .full])
     func near(_ pressure: MemoryPressure) {
         let room = MemoryGrants()

@@ -140,7 +140,7 @@ struct StateCeilingTests {
         #expect(states.byteCount == heldByteCount(harness))
     }
 
-    @Test("the size of the largest state is rather too large, and exact on request")
+    @Test("the size of the largest state is a high estimate, and exact on request")
     func largest() throws {
         let (harness, client) = try start(byteCountMax: 1 << 30)
         let states = harness.server.states

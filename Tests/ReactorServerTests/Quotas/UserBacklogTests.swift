@@ -50,7 +50,7 @@ struct UserBacklogTests {
         harness.server.intake.backlog.waitingByteCount(of: uid)
     }
 
-    @Test("X117: one large action of a user at a time waits for the journal, and others go on")
+    @Test("X117: one large action of a user at a time waits for the journal, and others continue")
     func oneAtATime() throws {
         let harness = start()
         let (greedy, second) = (client(harness, uid: 5), client(harness, uid: 5))
@@ -139,7 +139,7 @@ struct UserBacklogTests {
         #expect(try outcomeCount(admin) == 3)
     }
 
-    @Test("a client that ends while it waits, and one that has closed its half, hold up nobody")
+    @Test("a client that ends while it waits or has closed its half delays no other client")
     func endings() throws {
         let harness = start()
         let clients = (0..<3).map { _ in client(harness, uid: 5) }
@@ -176,7 +176,7 @@ struct UserBacklogTests {
         #expect(try outcomeCount(greedy) == 3)
     }
 
-    @Test("while the shell holds back those that write most, other users go on")
+    @Test("while the shell holds back the users that write most, other users continue")
     func heaviest() throws {
         let harness = start()
         let (greedy, other) = (client(harness, uid: 5), client(harness, uid: 6))

@@ -42,7 +42,7 @@ struct ClusterCanaryTests {
             }
             return noticed
         }
-        #expect(noticed == [], "no seed notices it for what it is")
+        #expect(noticed == [], "no seed identifies it")
     }
 
     /// Prints the table when it is complete.

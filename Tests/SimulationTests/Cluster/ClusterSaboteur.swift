@@ -24,7 +24,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
     case secondResolve
     /// A deposed leader tells what it had decided.
     case deposedTells
-    /// A leader without confirmations goes on acting.
+    /// A leader without confirmations continues to act.
     case ignoredSuspension
     /// A follower takes over although the leader has given signs of life.
     case carelessTakeOver

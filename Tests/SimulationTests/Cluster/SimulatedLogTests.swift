@@ -3,8 +3,8 @@ import ReactorCluster
 import ReactorTesting
 import Testing
 
-/// The simulated engine is one. Drives ``EngineConformance``, ``SimulatedLog`` and
-/// ``SimulatedEngine``.
+/// The simulated engine conforms to ``LogEngine``. Drives ``EngineConformance``, ``SimulatedLog``
+/// and ``SimulatedEngine``.
 struct SimulatedLogTests {
     @Test("the simulated engine does what every engine must do")
     func conformance() {

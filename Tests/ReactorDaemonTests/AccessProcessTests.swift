@@ -24,21 +24,15 @@ struct AccessProcessTests {
     private func run(
         _ arguments: String..., of daemon: DaemonProcess, uid: Int, groups: String = ""
     ) async throws -> (code: Int32, output: String, errors: String) {
-        let groups = groups.isEmpty ? ["--clear-groups"] : ["--groups", groups]
         let process = try ChildProcess(
-            "/usr/bin/setpriv",
-            ["--reuid", "\(uid)", "--regid", "\(uid)"] + groups + [
-                Built.product("reactorctl"), arguments[0], "--socket", daemon.socketPath,
-            ] + arguments.dropFirst(), in: daemon.directory, name: UUID().uuidString)
+            as: uid, groups: groups, reactorctl: arguments, socket: daemon.socketPath,
+            in: daemon.directory)
         guard case .exited(let code) = await process.ended() else { return (-1, "", "") }
         return (code, process.output, process.errors)
     }
 
     private func start() async throws -> DaemonProcess {
-        let directory = TestDirectory()
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
-        return try await DaemonProcess.start(config: Self.config, in: directory)
+        try await DaemonProcess.start(config: Self.config, in: TestDirectory().openToAll())
     }
 
     @Test("X109: a user reads and changes what the rules grant, and finds nothing else")
@@ -81,9 +75,7 @@ struct AccessProcessTests {
 
     @Test("X120: a lock of another user is released with `own` alone, by its token or by `release`")
     func own() async throws {
-        let directory = TestDirectory()
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let directory = try TestDirectory().openToAll()
         let daemon = try await DaemonProcess.start(
             config: """
                 socket: { mode: "0666" }
@@ -96,11 +88,9 @@ struct AccessProcessTests {
                 \(DaemonProcess.example)
                 """, in: directory)
         let holder = try ChildProcess(
-            "/usr/bin/setpriv",
-            ["--reuid", "777", "--regid", "777", "--clear-groups"] + [
-                Built.product("reactorctl"), "hold", "/team/lock", #"{"acquire":{}}"#, "--socket",
-                daemon.socketPath, "--", "/bin/sleep", "3600",
-            ], in: daemon.directory, name: "holder")
+            as: 777,
+            reactorctl: ["hold", "/team/lock", #"{"acquire":{}}"#, "--", "/bin/sleep", "3600"],
+            socket: daemon.socketPath, in: directory)
         let reactorctl = Reactorctl(daemon: daemon)
         let watch = try await reactorctl(
             "wait", "/team/lock/lastToken", "--equals", "1")
@@ -124,11 +114,8 @@ struct AccessProcessTests {
     func tighter() async throws {
         let daemon = try await start()
         let watch = try ChildProcess(
-            "/usr/bin/setpriv",
-            ["--reuid", "12345", "--regid", "12345", "--clear-groups"] + [
-                Built.product("reactorctl"), "watch", "/visits/count", "--socket",
-                daemon.socketPath,
-            ], in: daemon.directory, name: "watch")
+            as: 12_345, reactorctl: ["watch", "/visits/count"], socket: daemon.socketPath,
+            in: daemon.directory)
         #expect(await holds { watch.output.contains(#""state":0"#) }, "\(watch.errors)")
         let reactorctl = Reactorctl(daemon: daemon)
         let text = Self.config.replacing("may: [read, {actions: [increment]}]", with: "may: none")
@@ -222,11 +209,9 @@ struct AccessProcessTests {
         try Self.requests().write(to: URL(filePath: file))
         #expect(unsafe chmod(file, 0o600) == 0)
         func run(uid: Int, then other: String...) async throws -> ChildProcess {
+            let program = ["/usr/bin/env", "python3", "-c", Self.helped]
             let process = try ChildProcess(
-                "/usr/bin/setpriv",
-                ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups", "/usr/bin/env"]
-                    + ["python3", "-c", Self.helped, daemon.socketPath, helper, file] + other,
-                in: daemon.directory, name: UUID().uuidString)
+                as: uid, program + [daemon.socketPath, helper, file] + other, in: directory)
             #expect(await process.ended() == .exited(0), "\(process.errors)")
             return process
         }

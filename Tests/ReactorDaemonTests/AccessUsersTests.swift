@@ -29,9 +29,7 @@ struct AccessUsersTests {
 
     /// A daemon with data, whose rules name neither `settings` nor `zvault`.
     private static func start(hidden: String) async throws -> DaemonProcess {
-        let directory = TestDirectory()
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let directory = try TestDirectory().openToAll()
         return try await DaemonProcess.start(
             config: """
                 socket: { mode: "0666" }
@@ -133,9 +131,7 @@ struct AccessUsersTests {
 
     @Test("X112: the past of a hidden node has the answers of a node that never existed")
     func past() async throws {
-        let directory = TestDirectory()
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let directory = try TestDirectory().openToAll()
         let daemon = try await DaemonProcess.start(
             config: """
                 socket: { mode: "0666" }
@@ -251,19 +247,12 @@ extension AccessUsersTests {
         var errors: String
     }
 
-    private static func command(_ uid: Int, _ groups: String) -> [String] {
-        let groups = groups.isEmpty ? ["--clear-groups"] : ["--groups", groups]
-        return ["--reuid", "\(uid)", "--regid", "\(uid)"] + groups
-    }
-
     private func start(
         _ arguments: [String], at daemon: DaemonProcess, uid: Int, groups: String = ""
     ) throws -> ChildProcess {
         try ChildProcess(
-            "/usr/bin/setpriv",
-            Self.command(uid, groups) + [
-                Built.product("reactorctl"), arguments[0], "--socket", daemon.socketPath,
-            ] + arguments.dropFirst(), in: daemon.directory, name: UUID().uuidString)
+            as: uid, groups: groups, reactorctl: arguments, socket: daemon.socketPath,
+            in: daemon.directory)
     }
 
     /// Runs `reactorctl` as another user; the directory is left out of its texts.
@@ -310,12 +299,9 @@ extension AccessUsersTests {
         var bytes = Self.frame(.hello, number: Hello.magic, hello.wireBytes())
         for request in requests + [Self.frame(.ping, number: 1)] { bytes += request }
         let process = try ChildProcess(
-            "/usr/bin/setpriv",
-            Self.command(uid, "") + [
-                "/usr/bin/env", "python3", "-c", Self.relay, daemon.socketPath,
-            ],
+            as: uid, ["/usr/bin/env", "python3", "-c", Self.relay, daemon.socketPath],
             input: bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
-                .joined(), in: daemon.directory, name: UUID().uuidString)
+                .joined(), in: daemon.directory)
         #expect(await process.ended() == .exited(0), "\(process.errors)")
         var digits = process.output.utf8.filter { $0 != UInt8(ascii: "\n") }[...]
         var answer: [UInt8] = []

@@ -60,21 +60,20 @@ struct DaemonSecrecyTests {
         arguments: [false, true])
     func memory(isAllowed: Bool) async throws {
         unsafe chown(directory.path, 1_001, 1_001)
-        let user = ["--reuid", "1001", "--regid", "1001", "--clear-groups"]
         let text =
             (isAllowed ? "process: { coreDumps: true }\n" : "") + DaemonProcess.example
         let file = try directory.write(text, to: "reactord.yaml")
         // The umask of the test process may leave nothing to other users.
         unsafe chown(file, 1_001, 1_001)
         let daemon = try ChildProcess(
-            "/usr/bin/setpriv",
-            user + [Built.product("reactord"), "--config", file, "--socket", directory.path("s")],
-            in: directory, name: "daemon")
+            as: 1_001,
+            [Built.product("reactord"), "--config", file, "--socket", directory.path("s")],
+            in: directory)
         try #require(await serves(daemon), "\(daemon.errors)")
         let reader = try ChildProcess(
-            "/usr/bin/setpriv",
-            user + ["/usr/bin/env", "python3", "-c", "open('/proc/\(daemon.pid)/mem', 'rb')"],
-            in: directory, name: "reader")
+            as: 1_001,
+            ["/usr/bin/env", "python3", "-c", "open('/proc/\(daemon.pid)/mem', 'rb')"],
+            in: directory)
         #expect(await reader.ended() == .exited(isAllowed ? 0 : 1), "\(reader.errors)")
         #expect(reader.errors.contains("PermissionError") != isAllowed, "\(reader.errors)")
         daemon.signal(SIGTERM)
@@ -131,7 +130,7 @@ struct DaemonSecrecyTests {
         "X118: the log of past actions shows secrets to administrators alone",
         .enabled(if: geteuid() == 0, "only root starts processes of other users"))
     func history() async throws {
-        unsafe chmod(directory.path, 0o755)
+        try directory.openToAll()
         let daemon = try await DaemonProcess.start(
             "stubborn-daemon",
             config: """
@@ -153,10 +152,7 @@ struct DaemonSecrecyTests {
         #expect(!raw.rest().isEmpty)
         for uid in [0, 1_001, 1_002] {
             let log = try ChildProcess(
-                "/usr/bin/setpriv",
-                ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
-                    + [Built.product("reactorctl"), "log", "/", "--socket", daemon.socketPath],
-                in: directory, name: "log-\(uid)")
+                as: uid, reactorctl: ["log", "/"], socket: daemon.socketPath, in: directory)
             #expect(await log.ended() == .exited(0), "\(log.errors)")
             for secret in ["hunter2", "hunter3", "hunter4"] {
                 #expect(log.output.contains(secret) == (uid != 1_001), "\(uid): \(log.output)")

@@ -36,11 +36,8 @@ struct HotRestartServiceTests {
     /// Starts `reactorctl` as uid 1001.
     private func start(_ arguments: [String], name: String) throws -> ChildProcess {
         try ChildProcess(
-            "/usr/bin/setpriv",
-            [
-                "--reuid", "1001", "--regid", "1001", "--clear-groups",
-                Built.product("reactorctl"), arguments[0], "--socket", rig.socketPath,
-            ] + arguments.dropFirst(), in: rig.directory, name: name)
+            as: 1_001, reactorctl: arguments, socket: rig.socketPath, in: rig.directory,
+            name: name)
     }
 
     private func run(_ arguments: String...) async throws -> (code: Int32, errors: String) {
@@ -50,8 +47,7 @@ struct HotRestartServiceTests {
     }
 
     private func serve(_ rules: String) async throws {
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: rig.directory.path)
+        try rig.directory.openToAll()
         try await rig.start(config: config(rules))
     }
 

@@ -85,10 +85,8 @@ struct TortureTests {
 
     @discardableResult
     private func torture(_ command: String, _ options: String...) async throws -> String {
-        let directory = TestDirectory()
         // Clients of other users reach the socket in it.
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let directory = try TestDirectory().openToAll()
         let script = Built.root + "/Tests/Torture/torture.py"
         let python = try await PythonClientTests.python(
             [script, command] + options

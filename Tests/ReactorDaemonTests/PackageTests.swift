@@ -81,12 +81,16 @@ struct PackageTests {
 
     private static let rootNeed: Comment = "root, which may mount, installs the package"
 
+    private static func makeRoot() async throws -> PackageRoot {
+        try await made.value
+        return try await PackageRoot(packages: packages.path)
+    }
+
     @Test(
         "P122: an upgrade and a downgrade keep a watching client's connection; only a purge deletes",
         .enabled(rootNeed) { await PackageRoot.isPossible() })
     func lifecycle() async throws {
-        try await Self.made.value
-        let root = try await PackageRoot(packages: Self.packages.path)
+        let root = try await Self.makeRoot()
         try await install(0, in: root)
         try await expectInstalled(root)
         let admin = "admin: {socket: /run/reactord/admin.sock}"
@@ -198,8 +202,7 @@ struct PackageTests {
         "P122: an upgrade leaves a daemon running that cannot hand over, and prints the reason",
         .enabled(rootNeed) { await PackageRoot.isPossible() })
     func refused() async throws {
-        try await Self.made.value
-        let root = try await PackageRoot(packages: Self.packages.path)
+        let root = try await Self.makeRoot()
         try await install(0, in: root)
         let daemon = try await root.startDaemon()
         try await increment(root)
@@ -224,8 +227,7 @@ struct PackageTests {
         "an installation starts service and timer, an upgrade stops neither, a removal stops all",
         .enabled(rootNeed) { await PackageRoot.isPossible() })
     func serviceManager() async throws {
-        try await Self.made.value
-        let root = try await PackageRoot(packages: Self.packages.path)
+        let root = try await Self.makeRoot()
         // A script in the place of the service manager: it records its calls.
         let manager = try await root.shell(
             """

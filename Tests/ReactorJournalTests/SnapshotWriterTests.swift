@@ -14,12 +14,21 @@ struct SnapshotWriterTests {
     static func write(
         _ journal: SQLiteJournal, _ rig: JournalRig, parts: [[UInt8]] = parts(5)
     ) throws -> Result<SnapshotHeader, JournalError> {
+        try write(journal, rig) { writer in
+            for part in parts { writer.append(part) }
+        }
+    }
+
+    /// Writes a snapshot of the journal's last row, with the parts that `append` adds.
+    private static func write(
+        _ journal: SQLiteJournal, _ rig: JournalRig, append: (SnapshotWriter) -> Void
+    ) throws -> Result<SnapshotHeader, JournalError> {
         var result: Result<SnapshotHeader, JournalError>?
         let writer = try SnapshotWriter(
             rig.directory(), of: journal.lastNumber, sequence: journal.lastNumber * 2,
             tuning: rig.tuning, deliver: rig.deliver
         ) { result = $0 }
-        for part in parts { writer.append(part) }
+        append(writer)
         writer.finish()
         rig.run { result != nil }
         #expect(writer.waitingPartCount == 0 || (try? result?.get()) == nil)
@@ -61,26 +70,20 @@ struct SnapshotWriterTests {
         _ journal: SQLiteJournal, _ rig: JournalRig, announced byteCount: Int,
         _ encode: @escaping @Sendable (Int, (Span<UInt8>) -> Void) -> Void
     ) throws -> Result<SnapshotHeader, JournalError> {
-        var result: Result<SnapshotHeader, JournalError>?
-        let writer = try SnapshotWriter(
-            rig.directory(), of: journal.lastNumber, sequence: journal.lastNumber * 2,
-            tuning: rig.tuning, deliver: rig.deliver
-        ) { result = $0 }
-        writer.append { parts in
-            parts.add([1, 2].span)
-            let pass = Guarded(0)
-            parts.add(byteCount: byteCount) { take in
-                let number = pass.withLock { number in
-                    number += 1
-                    return number
+        try Self.write(journal, rig) { writer in
+            writer.append { parts in
+                parts.add([1, 2].span)
+                let pass = Guarded(0)
+                parts.add(byteCount: byteCount) { take in
+                    let number = pass.withLock { number in
+                        number += 1
+                        return number
+                    }
+                    encode(number, take)
                 }
-                encode(number, take)
+                parts.add([3].span)
             }
-            parts.add([3].span)
         }
-        writer.finish()
-        rig.run { result != nil }
-        return try #require(result)
     }
 
     @Test("a part that comes in pieces is read back as a whole, between others")

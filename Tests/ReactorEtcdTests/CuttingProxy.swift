@@ -21,7 +21,8 @@
             self.target = target
             let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             self.listener = listener
-            guard Self.bindSocket(listener, to: path), listen(listener, 16) == 0 else {
+            let isBound = unsafe Self.succeeds(at: path) { unsafe bind(listener, $0, $1) }
+            guard isBound, listen(listener, 16) == 0 else {
                 throw Failure(call: "bind \(path)", code: errno)
             }
             _ = try WorkThread(name: "proxy") { [weak self] in
@@ -56,7 +57,7 @@
 
         private func pass(_ client: Int32) {
             let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            guard Self.connectSocket(server, to: target) else {
+            guard unsafe Self.succeeds(at: target, { unsafe connect(server, $0, $1) }) else {
                 close(client)
                 close(server)
                 return
@@ -98,31 +99,19 @@
             }
         }
 
-        private static func address(_ path: String) -> sockaddr_un {
+        /// Makes a call with the address of the socket at `path`; returns whether it succeeded.
+        private static func succeeds(
+            at path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+        ) -> Bool {
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             let bytes = Array(path.utf8)
             unsafe withUnsafeMutableBytes(of: &address.sun_path) {
                 unsafe $0.copyBytes(from: bytes)
             }
-            return address
-        }
-
-        private static func bindSocket(_ socket: Int32, to path: String) -> Bool {
-            var address = address(path)
             let status = unsafe withUnsafePointer(to: &address) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            return status == 0
-        }
-
-        private static func connectSocket(_ socket: Int32, to path: String) -> Bool {
-            var address = address(path)
-            let status = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    unsafe call($0, socklen_t(MemoryLayout<sockaddr_un>.size))
                 }
             }
             return status == 0

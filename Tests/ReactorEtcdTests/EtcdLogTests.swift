@@ -20,13 +20,9 @@
         /// What a connection that ends reports, with `unknown` for the only call.
         private func expectEnd(
             _ probe: LogProbe, _ kind: EngineCallKind, _ outage: EngineOutage
-        ) async {
+        ) async throws {
             #expect(await probe.next() == .unknown(kind, outage))
-            guard case .down(let reason)? = await probe.next() else {
-                Issue.record("no end of the connection: \(probe.events)")
-                return
-            }
-            #expect(reason.contains("\(kind)"))
+            #expect(try await probe.end().contains("\(kind)"))
         }
 
         @Test("an append whose answer is lost is unknown, and a repetition finds it stored once")
@@ -45,7 +41,7 @@
                 probe.send(append)
                 #expect(await watcher.entries(1).first?.position.number == number + 1)
                 proxy.cut()
-                await expectEnd(probe, .append, .disconnected)
+                try await expectEnd(probe, .append, .disconnected)
                 #expect(await probe.next() == .up)
                 guard case .refused(.append, let refusal)? = await probe.answer(to: append) else {
                     Issue.record("the append was stored twice, or lost")
@@ -65,7 +61,7 @@
             let probe = await world.connect(at: etcd.socket(0), deadline: .milliseconds(300))
             etcd.signal(SIGSTOP, to: 0)
             probe.send(.beat(term: term))
-            await expectEnd(probe, .beat, .late)
+            try await expectEnd(probe, .beat, .late)
             etcd.signal(SIGCONT, to: 0)
             #expect(await probe.next() == .up)
         }
@@ -90,10 +86,7 @@
                 if unknown.count == calls.count { break }
             }
             #expect(unknown == Set(calls.map(\.kind)))
-            guard case .down? = await probe.next() else {
-                Issue.record("no end of the connection")
-                return
-            }
+            try await probe.end()
             try etcd.start(0)
             try await etcd.accept(0)
             #expect(await probe.next() == .up)
@@ -116,12 +109,8 @@
                 for member in 0..<3 { try etcd.start(member) }
                 for member in 0..<3 { try await etcd.accept(member) }
                 // etcd does not answer until its members have elected a leader.
-                var answer: EngineEvent?
-                repeat { answer = await probe.answer(to: .look) } while answer?.isUnknown ?? false
-                guard case .sighting(let seen)? = answer else {
-                    Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
-                    return
-                }
+                let answer = await probe.settledAnswer(to: .look)
+                guard case .sighting(let seen)? = answer else { throw probe.unexpected(answer) }
                 #expect(seen.head == stored.last?.position && seen.term == term)
             }
             probe.send(.watch(after: .beginning))
@@ -140,15 +129,14 @@
             for member in 1...2 { etcd.signal(SIGCONT, to: member) }
             #expect(await probe.next { $0 == .up } != nil)
             let other = await world.connect(to: 1)
-            var answer: EngineEvent?
-            repeat { answer = await other.answer(to: append) } while answer?.isUnknown ?? false
+            let answer = await other.settledAnswer(to: append)
             let head = try await other.look().head
             #expect(head.number == 1)
             switch answer {
             case .appended(head)?: break
             case .refused(.append, let refusal)?:
                 #expect(refusal.last == StoredEntry(position: head, bytes: [1]))
-            default: Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
+            default: throw other.unexpected(answer)
             }
         }
 
@@ -209,10 +197,7 @@
             probe.send(.look)
             log.close()
             #expect(await probe.next() == .unknown(.look, .disconnected))
-            guard case .down? = await probe.next() else {
-                Issue.record("no end of the connection")
-                return
-            }
+            try await probe.end()
             log.open()
             #expect(await probe.next() == .up)
             #expect(try await probe.look().head == .beginning)
@@ -234,10 +219,7 @@
             for kind in [EngineCallKind.look, .look, .beat] {
                 #expect(await probe.next() == .unknown(kind, .disconnected))
             }
-            guard case .down? = await probe.next() else {
-                Issue.record("no end of the connection")
-                return
-            }
+            try await probe.end()
             #expect(later.isEmpty && probe.events.isEmpty)
             log.open()
             #expect(await probe.next() == .up)
@@ -260,10 +242,7 @@
             probe.onEvent = { event in if case .unknown = event { log.close() } }
             proxy.cut()
             #expect(await probe.next() == .unknown(.announce, .disconnected))
-            guard case .down? = await probe.next() else {
-                Issue.record("no end of the connection")
-                return
-            }
+            try await probe.end()
             // By the time another log has connected, this one would have.
             for _ in 0..<3 { _ = try await world.connect(at: proxy.path).look() }
             #expect(await probe.holds { probe.events.isEmpty })
@@ -285,12 +264,6 @@
             #expect(await probe.next() == .up)
             #expect(obstacles.count == 1 && obstacles[0].contains(etcd.socket(0)))
             #expect(log.member != nil)
-        }
-    }
-
-    extension EngineEvent {
-        fileprivate var isUnknown: Bool {
-            if case .unknown = self { true } else { false }
         }
     }
 #endif

@@ -76,7 +76,7 @@
                     case .refused(_, let refusal)?:
                         #expect(refusal.last?.position.number == expected + 1)
                         seen.insert(refusal.last?.bytes ?? [])
-                    case let other: Issue.record("\(other.map { "\($0)" } ?? "no answer")")
+                    case let other: throw probe.unexpected(other)
                     }
                 }
                 #expect(accepted.count == 1)
@@ -108,7 +108,7 @@
                         #expect(head == seen.head)
                         winners.append(term)
                     case .lost(let sighting)?: terms.insert(sighting.term)
-                    case let other: Issue.record("\(other.map { "\($0)" } ?? "no answer")")
+                    case let other: throw probe.unexpected(other)
                     }
                 }
                 #expect(winners.count == 1 && terms == Set(winners))
@@ -132,10 +132,7 @@
                 await probe.answer(to: .takeOver(seen: seen, record: record(2))) == .lost(beaten))
             #expect(beaten.beat > 0 && !beaten.isUnmoved(since: seen))
             let answer = await probe.answer(to: .takeOver(seen: beaten, record: record(2)))
-            guard case .won(let next, head)? = answer else {
-                Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
-                return
-            }
+            guard case .won(let next, head)? = answer else { throw probe.unexpected(answer) }
             let last = await probe.answer(to: .takeOver(seen: beaten, record: record(3)))
             #expect(last == .lost(try await probe.look()))
             #expect(try await probe.look().term == next)
@@ -171,10 +168,7 @@
             let term = try await probe.lead(as: 1)
             watcher.send(.watch(after: .beginning))
             let answer = await probe.answer(to: .vacate(term: term, successor: ClusterNode(2)))
-            guard case .vacated(let next)? = answer else {
-                Issue.record("\(answer.map { "\($0)" } ?? "no answer")")
-                return
-            }
+            guard case .vacated(let next)? = answer else { throw probe.unexpected(answer) }
             let vacant = LeaderRecord.vacant(successor: ClusterNode(2))
             #expect(await watcher.next() == .leader(term: term, record(1)))
             #expect(await watcher.next() == .leader(term: next, vacant))

@@ -67,11 +67,30 @@
             return await next { $0.answers(call.kind) }
         }
 
+        /// Makes a call again until its answer is known, and takes that.
+        func settledAnswer(to call: EngineCall) async -> EngineEvent? {
+            var answer: EngineEvent?
+            repeat { answer = await self.answer(to: call) } while answer?.isUnknown ?? false
+            return answer
+        }
+
+        /// Takes the end of the connection, and returns its reason.
+        @discardableResult
+        func end() async throws -> String {
+            let event = await next()
+            guard case .down(let reason)? = event else { throw unexpected(event) }
+            return reason
+        }
+
+        /// The error of a test that expected another event than `event`, which it has taken.
+        func unexpected(_ event: EngineEvent?) -> NoAnswer {
+            NoAnswer(events: [event].compactMap(\.self) + events)
+        }
+
         /// Looks: the state of the log.
         func look() async throws -> LeaderSighting {
-            guard case .sighting(let sighting)? = await answer(to: .look) else {
-                throw NoAnswer(events: events)
-            }
+            let answer = await answer(to: .look)
+            guard case .sighting(let sighting)? = answer else { throw unexpected(answer) }
             return sighting
         }
 
@@ -79,7 +98,7 @@
         func lead(as node: UInt8, attempt: UInt64 = 1) async throws -> UInt64 {
             let seen = try await look()
             let answer = await answer(to: .takeOver(seen: seen, record: record(node, attempt)))
-            guard case .won(let term, _)? = answer else { throw NoAnswer(events: events) }
+            guard case .won(let term, _)? = answer else { throw unexpected(answer) }
             return term
         }
 
@@ -88,9 +107,7 @@
             _ entry: [UInt8], expected: UInt64, term: UInt64
         ) async throws -> LogPosition {
             let answer = await answer(to: .append(entry: entry, expected: expected, term: term))
-            guard case .appended(let position)? = answer else {
-                throw NoAnswer(events: events + (answer.map { [$0] } ?? []))
-            }
+            guard case .appended(let position)? = answer else { throw unexpected(answer) }
             return position
         }
 
@@ -117,6 +134,10 @@
     }
 
     extension EngineEvent {
+        fileprivate var isUnknown: Bool {
+            if case .unknown = self { true } else { false }
+        }
+
         /// Whether the event answers a call of `kind`.
         func answers(_ kind: EngineCallKind) -> Bool {
             switch self {

@@ -27,6 +27,12 @@ struct RecordReader: ~Copyable {
         UInt8(truncatingIfNeeded: try number(field, byteCount: 1))
     }
 
+    /// Reads the byte of the format, which must be `known`.
+    mutating func checkFormat(_ known: UInt8) throws(RecordError) {
+        let format = try byte("format")
+        guard format == known else { throw invalid("format", byteCount: 1, got: UInt64(format)) }
+    }
+
     /// Reads a number of eight bytes.
     mutating func word(_ field: String) throws(RecordError) -> UInt64 {
         try number(field, byteCount: 8)

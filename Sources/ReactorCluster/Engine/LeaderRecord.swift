@@ -52,10 +52,7 @@ extension LeaderRecord {
     /// Decodes a value of the leader key.
     package init(bytes: [UInt8]) throws(RecordError) {
         var reader = RecordReader("leader record", bytes)
-        let format = try reader.byte("format")
-        guard format == Self.format else {
-            throw reader.invalid("format", byteCount: 1, got: UInt64(format))
-        }
+        try reader.checkFormat(Self.format)
         let kind = try reader.byte("kind")
         guard kind == 1 || kind == 2 else {
             throw reader.invalid("kind", byteCount: 1, got: UInt64(kind))

@@ -55,10 +55,7 @@ extension NodeReport {
     /// Decodes the value of a node's key.
     package init(bytes: [UInt8]) throws(RecordError) {
         var reader = RecordReader("node report", bytes)
-        let format = try reader.byte("format")
-        guard format == Self.format else {
-            throw reader.invalid("format", byteCount: 1, got: UInt64(format))
-        }
+        try reader.checkFormat(Self.format)
         guard let node = ClusterNode(validating: try reader.byte("node")) else {
             throw reader.invalid("node", byteCount: 1, got: 0)
         }

@@ -107,10 +107,7 @@ extension LogEntry {
                 record: "log entry", byteCount: bytes.count, bytesMax: EngineLimits.entryBytesMax)
         }
         var reader = RecordReader("log entry", bytes)
-        let format = try reader.byte("format")
-        guard format == Self.format else {
-            throw reader.invalid("format", byteCount: 1, got: UInt64(format))
-        }
+        try reader.checkFormat(Self.format)
         let kind = try reader.byte("kind")
         guard kind == Self.rowsKind || kind == Self.partKind else {
             throw reader.invalid("kind", byteCount: 1, got: UInt64(kind))

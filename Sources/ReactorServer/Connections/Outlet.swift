@@ -453,13 +453,6 @@ extension Outlet {
         for index in queue.indices { visit(queue[index]) }
     }
 
-    /// Cost of all segments, added up. *Cost*: O(segments).
-    var heldCost: Int {
-        var cost = 0
-        for index in queue.indices { cost += queue[index].cost }
-        return cost
-    }
-
     /// Checks the invariants, in debug builds.
     ///
     /// It checks the sums only of a short queue, so that a debug build stays linear.

@@ -18,7 +18,7 @@ struct AccessUsersTests {
 
     init() async throws {
         here = try await Self.start(hidden: "\n  zvault: { kind: map }")
-        away = try await Self.start(hidden: "")
+        away = try await Self.start()
         // As many transactions in both: revisions count those of hidden nodes.
         for (daemon, path) in [(here, "/zvault"), (away, "/settings")] {
             let action = #"{"set":{"key":"a","value":1}}"#
@@ -27,8 +27,10 @@ struct AccessUsersTests {
         }
     }
 
-    /// A daemon with data, whose rules name neither `settings` nor `zvault`.
-    private static func start(hidden: String) async throws -> DaemonProcess {
+    /// A daemon with data, whose rules by default name neither `settings` nor `zvault`.
+    private static func start(
+        _ rules: String = rules, hidden: String = ""
+    ) async throws -> DaemonProcess {
         let directory = try TestDirectory().openToAll()
         return try await DaemonProcess.start(
             config: """
@@ -131,18 +133,14 @@ struct AccessUsersTests {
 
     @Test("X112: the past of a hidden node has the answers of a node that never existed")
     func past() async throws {
-        let directory = try TestDirectory().openToAll()
-        let daemon = try await DaemonProcess.start(
-            config: """
-                socket: { mode: "0666" }
-                access:
-                  rules:
-                    - {path: /, to: {uid: 1001}, may: [read, history]}
-                    - {path: /, to: {uid: 1002}, may: read}
-                    - {path: /settings, to: anyone, may: none}
-                data: { directory: \(directory.path("data")) }
-                \(DaemonProcess.example)
-                """, in: directory)
+        let daemon = try await Self.start(
+            """
+            access:
+              rules:
+                - {path: /, to: {uid: 1001}, may: [read, history]}
+                - {path: /, to: {uid: 1002}, may: read}
+                - {path: /settings, to: anyone, may: none}
+            """)
         let set = #"{"set":{"key":"a","value":1}}"#
         #expect(try await Reactorctl(daemon: daemon)("dispatch", "/settings", set).code == 0)
         for (uid, code) in [(1_001, Int32(66)), (1_002, 77), (1_003, 66)] {

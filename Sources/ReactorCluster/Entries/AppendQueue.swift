@@ -67,7 +67,7 @@ struct AppendQueue {
         sentByteCount = 0
         let rest = rows.dropFirst(sent.rowCount)
         if let last = rows[..<rest.startIndex].last { behind = last.position }
-        // A slice that begins late in its array keeps what is before it.
+        // A slice that begins late in its array keeps the elements before it alive.
         rows = rest.isEmpty ? [] : rest
         if rows.startIndex > 1_024 { rows = ArraySlice(Array(rows)) }
     }

@@ -68,7 +68,7 @@ extension LogEntry {
     private static let partKind: UInt8 = 2
     private static let headByteCount = 26
 
-    /// Bytes of an entry with `rowCount` rows, besides the bytes of the rows.
+    /// Bytes of an entry with `rowCount` rows, without the bytes of the rows.
     package static func overhead(rowCount: Int) -> Int { headByteCount + 4 + 12 * rowCount }
 
     /// Maximum length of a part in bytes; a longer row is cut into several.

@@ -21,8 +21,8 @@ extension LogFork: CustomStringConvertible {
     package var description: String {
         let (entry, what) = parts
         return "entry \(entry.number) of the cluster's log, revision \(entry.revision): \(what); "
-            + "compare this node's history with another node's, and join it again from a snapshot "
-            + "if it is the one that differs"
+            + "compare this node's history with another node's, and join this node again from a "
+            + "snapshot if its history differs from the others"
     }
 
     private var parts: (LogPosition, String) {

@@ -10,8 +10,8 @@ package import ReactorCluster
 ///         while conformance.isWaiting { conformance.take(event()) }
 ///     }
 package struct EngineConformance {
-    /// One call. The check gets its events and what earlier steps have learned, and returns what is
-    /// wrong.
+    /// One call. The check gets its events and the answers of earlier steps, and returns the
+    /// mistake as text.
     private struct Step {
         let name: String
         let eventCount: Int

@@ -58,9 +58,9 @@ package protocol ClusterFaults: AnyObject {
     /// Changes an event before the machine of a node gets it. `position` is the machine's.
     func received(_ event: EngineEvent, by node: ClusterNode, at position: AppliedPosition)
         -> EngineEvent
-    /// Whether a node tells what it decided before the log has it.
+    /// Whether a node tells its rows before the log has them.
     var tellsEarly: Bool { get }
-    /// Whether a deposed node tells what it had decided.
+    /// Whether a deposed node tells the rows that it had decided.
     var tellsDeposed: Bool { get }
     /// Whether a node takes an append without an answer for refused, and so does its client.
     var refusesUnknown: Bool { get }

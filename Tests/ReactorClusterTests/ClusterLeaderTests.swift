@@ -27,7 +27,7 @@ struct ClusterLeaderTests {
         last: StoredEntry? = nil
     ) -> LogRefusal { LogRefusal(last: last, term: term, leader: leader) }
 
-    @Test("one entry is in flight, what waits goes into the next, and each is told when it is kept")
+    @Test("one entry is in flight, waiting rows go into the next, and rows in the log are told")
     func append() throws {
         let driver = Driver()
         driver.lead()
@@ -199,7 +199,7 @@ struct ClusterLeaderTests {
         #expect(outputs.first == .suspended && outputs.count >= 2)
     }
 
-    @Test("a leader that steps down appends what waits, then vacates, and takes no more rows")
+    @Test("a leader that steps down appends the waiting rows, then vacates, and takes no more rows")
     func stepDown() throws {
         let driver = Driver()
         driver.lead()
@@ -226,7 +226,7 @@ struct ClusterLeaderTests {
                     after: rows[1].position)))
     }
 
-    @Test("a leader compacts up to what a majority has durably")
+    @Test("a leader compacts up to the entry that a majority has durably")
     func compaction() {
         let driver = Driver { $0.logBytes = 256 }
         driver.lead()

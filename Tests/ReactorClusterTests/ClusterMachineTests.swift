@@ -26,7 +26,7 @@ struct ClusterMachineTests {
         #expect(driver.calls == [.announce(report)])
     }
 
-    @Test("a follower takes over what it saw, after the silence, and leads when it has won")
+    @Test("a follower takes over the state that it saw after the silence, and leads when it wins")
     func takeOver() throws {
         let driver = Driver()
         driver.start()

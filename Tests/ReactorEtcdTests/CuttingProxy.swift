@@ -44,7 +44,7 @@
             cut()
         }
 
-        /// From here on, what the server sends is dropped, until ``cut()``.
+        /// Drops the bytes of the server from now on, until ``cut()``.
         func swallowAnswers() { isDeaf.raise() }
 
         /// Cuts all connections; clients may connect again, and get answers.

@@ -18,7 +18,7 @@ struct TimelineTests {
         #expect(ran.last == 4 && timeline.now == 100)
     }
 
-    @Test("removed events do not run, and nothing holds what they used")
+    @Test("removed events do not run, and the timeline releases their actions")
     func removal() {
         final class Token {}
         let timeline = Timeline()

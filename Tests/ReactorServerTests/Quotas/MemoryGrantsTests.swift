@@ -36,7 +36,7 @@ struct MemoryGrantsTests {
         #expect(room.claims.isEmpty)
     }
 
-    @Test("what was granted counts until the second measurement after it")
+    @Test("granted bytes count until the second measurement after the grant")
     func granted() {
         let room = MemoryGrants()
         room.measured(.none, used: 100, max: 1_000)

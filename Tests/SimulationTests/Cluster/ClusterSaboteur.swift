@@ -8,11 +8,11 @@ import ReactorCluster
 enum ClusterFault: String, CaseIterable, Sendable {
     /// The engine appends an entry of any term.
     case unfencedAppends
-    /// A leader tells what it decided before the log has it.
+    /// A leader tells its rows before the log has them.
     case earlyTells
     /// A follower takes over without having applied the log up to its head.
     case keptTerm
-    /// The leader compacts what only some nodes have durably.
+    /// The leader compacts entries that only some nodes have durably.
     case compactedTooFar
     /// Rows are reported as durable that are only stored.
     case unsyncedReports
@@ -22,7 +22,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
     case acceptedRepeat
     /// An append without an answer counts as refused, so its rows are appended again.
     case secondResolve
-    /// A deposed leader tells what it had decided.
+    /// A deposed leader tells the rows that it had decided.
     case deposedTells
     /// A leader without confirmations continues to act.
     case ignoredSuspension

@@ -26,6 +26,8 @@ struct ReactorStateType {
     var access: WireAccess
     /// Whether all properties can be recorded.
     var isComplete = true
+    /// Whether bodies that other modules could see are hidden from them, since the state has a pulse.
+    private(set) var hidesBodies = false
 
     /// Reads `declaration`; reports properties that cannot be recorded to `context`.
     init(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
@@ -43,7 +45,8 @@ struct ReactorStateType {
             }
         }
         // An inlinable body may only use declarations that other modules can see.
-        if fields.contains(where: \.isPulse) { access.isInlinable = false }
+        hidesBodies = access.isInlinable && fields.contains(where: \.isPulse)
+        if hidesBodies { access.isInlinable = false }
     }
 
     /// The field that `variable` declares.

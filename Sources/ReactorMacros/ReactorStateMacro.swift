@@ -67,7 +67,9 @@ extension ReactorStateMacro: MemberAttributeMacro {
         let state = ReactorStateType(declaration, in: SilentContext(context))
         // Accessors use the marks, which a state with a mistake does not have.
         guard state.isComplete, let field = state.field(variable) else { return [] }
-        return ["@ReactorStateField(\(raw: field.index))"]
+        // The expansion of the field does not see the other fields.
+        let end = state.hidesBodies ? ", isInlinable: false" : ""
+        return ["@ReactorStateField(\(raw: field.index)\(raw: end))"]
     }
 }
 
@@ -100,7 +102,7 @@ struct ReactorStateFieldMacro: AccessorMacro {
             case .argumentList(let arguments)? = node.arguments,
             let index = arguments.first?.expression.trimmedDescription
         else { return [] }
-        let prefix = isInlinable(context) ? "@inlinable " : ""
+        let prefix = isInlinable(node, context) ? "@inlinable " : ""
         let storage = field.storage
         let accessors: [Lines] = [
             ["@storageRestrictions(initializes: \(storage))"]
@@ -117,17 +119,16 @@ struct ReactorStateFieldMacro: AccessorMacro {
         return accessors.map { "\(raw: $0.text)" }
     }
 
-    /// Whether the enclosing state, and all enclosing declarations, are public.
-    fileprivate static func isInlinable(_ context: some MacroExpansionContext) -> Bool {
-        guard let state = context.lexicalContext.first?.as(StructDeclSyntax.self) else {
-            return false
-        }
-        let around = Array(context.lexicalContext.dropFirst())
-        let variables = state.memberBlock.members.compactMap {
-            $0.decl.as(VariableDeclSyntax.self)
-        }
-        return WireAccess(state.modifiers, in: around).isInlinable
-            && !variables.contains { attributeNames($0).contains("Pulse") }
+    /// Whether the enclosing state, and all enclosing declarations, are public, and the attribute
+    /// does not say otherwise.
+    fileprivate static func isInlinable(
+        _ node: AttributeSyntax, _ context: some MacroExpansionContext
+    ) -> Bool {
+        guard let state = context.lexicalContext.first?.as(StructDeclSyntax.self),
+            case .argumentList(let arguments)? = node.arguments
+        else { return false }
+        return WireAccess(state.modifiers, in: Array(context.lexicalContext.dropFirst()))
+            .isInlinable && !arguments.contains { $0.label?.text == "isInlinable" }
     }
 }
 
@@ -142,7 +143,7 @@ extension ReactorStateFieldMacro: PeerMacro {
         else { return [] }
         let type = binding.typeAnnotation.map { ": \($0.type.trimmedDescription)" } ?? ""
         let value = binding.initializer.map { " = \($0.value.trimmedDescription)" } ?? ""
-        let prefix = isInlinable(context) ? "@usableFromInline " : "private "
+        let prefix = isInlinable(node, context) ? "@usableFromInline " : "private "
         return ["\(raw: prefix)var \(raw: field.storage)\(raw: type)\(raw: value)"]
     }
 }

@@ -62,6 +62,22 @@ struct ReactorStateMacroTests {
         }
     }
 
+    @Test("a public state with a pulse has no inlinable accessors, whose members would be hidden")
+    func accessWithPulse() {
+        let expanded = expansion(
+            of: """
+                @ReactorState
+                public struct State {
+                    public var count = 0
+                    @Pulse public var alert: String? = nil
+                }
+                """)
+        for line in ["private var _count = 0", "var _marks = StateMarks()", "_marks.mark(0)"] {
+            #expect(expanded.contains(line), "\(line)")
+        }
+        #expect(!expanded.contains("@inlinable") && !expanded.contains("@usableFromInline"))
+    }
+
     @Test("a type that is not a struct is refused")
     func notAState() {
         expectDiagnostics(

@@ -88,7 +88,7 @@ public macro ReactorState() = #externalMacro(module: "ReactorMacros", type: "Rea
 /// Adds the accessors of a recorded field; ``ReactorState()`` attaches it.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
-public macro ReactorStateField(_ index: Int) =
+public macro ReactorStateField(_ index: Int, isInlinable: Bool = true) =
     #externalMacro(module: "ReactorMacros", type: "ReactorStateFieldMacro")
 
 /// Excludes a field from observation: reading it from a mirror registers nothing, and a change of

@@ -3,7 +3,7 @@
 ///     let secrets = SecretFields(of: Action.wireSchema)
 ///     let shown = secrets.hidden(in: action)     // {"setPassword":"(secret)"}
 ///
-/// *Place*: before a past action or mutation is shown. A value that does not fit the type, as of a
+/// *Place*: before a past action or mutation is shown. A part that does not fit its type, as of a
 /// client that misspelt a name, is hidden as a whole: it may contain the secret at another place.
 package struct SecretFields: Sendable {
     private let schema: WireSchema
@@ -50,9 +50,9 @@ extension SecretFields {
 
         mutating func hidden(_ value: WireValue, _ schema: WireSchema) -> WireValue {
             switch (schema, value) {
-            case (.bool, _), (.integer, _), (.float, _), (.text, _), (.bytes, _), (.any, _),
-                (.duration, _), (.optional, .null):
-                return value
+            case (.any, _), (.optional, .null): return value
+            case (.bool, _), (.integer, _), (.float, _), (.text, _), (.bytes, _), (.duration, _):
+                return schema.check(value).isEmpty ? value : Self.secret
             case (.named(let named), _): return hidden(value, named.schema)
             case (.optional(let wrapped), _): return hidden(value, wrapped)
             case (.reference(let name), _): return hidden(value, enclosingNamed: name)
@@ -66,7 +66,7 @@ extension SecretFields {
                 }
             case (.choice(let choice), _):
                 return within(choice.name, schema) { $0.hidden(value, choice) }
-            default: return SecretFields.hasSecret(schema) ? Self.secret : value
+            default: return Self.secret
             }
         }
 
@@ -90,8 +90,8 @@ extension SecretFields {
         ) -> WireMap {
             map.mapValues { key, value in
                 guard let field = fields.first(where: { $0.isCalled(key) }) else {
-                    // It may be a secret field under a misspelt or a former name.
-                    return secrets.isEmpty ? value : Self.secret
+                    // It may be, or contain, a secret field under a misspelt or a former name.
+                    return Self.secret
                 }
                 return secrets.contains(field.name) ? Self.secret : hidden(value, field.schema)
             }
@@ -115,22 +115,19 @@ extension SecretFields {
                     })
             default: break
             }
-            let isPlain = secrets.isEmpty && !SecretFields.hasSecret(.choice(choice))
-            return isPlain ? value : Self.secret
+            return Self.secret
         }
 
         private mutating func hidden(
             _ value: WireValue, _ payload: WireSchema.Payload
         ) -> WireValue {
             switch (payload, value) {
-            case (.none, _): return value
+            case (.none, .map(let map)) where map.isEmpty: return value
             case (.single(let schema), _): return hidden(value, schema)
             case (.tuple(let schemas), .array(let values)) where schemas.count == values.count:
                 return .array(zip(values, schemas).map { hidden($0, $1) })
             case (.record(let fields), .map(let map)): return .map(hidden(map, fields, []))
-            default:
-                return payload.schemas.contains(where: SecretFields.hasSecret)
-                    ? Self.secret : value
+            default: return Self.secret
             }
         }
 

@@ -75,6 +75,9 @@ struct SecretFieldsTests {
             ["open": "hunter2"], ["open": ["hunter2"]], ["move": ["hunter2"]],
             ["open": ["name": "a", "passwrd": "hunter2"]], ["open": ["pass": "hunter2"]],
             ["rename": "a", "setPassword": "hunter2"], ["add": ["hunter2", 1]],
+            ["add": ["acount": ["password": "hunter2"], "by": 1]], ["close": "hunter2"],
+            ["move": [["bits": "hunter2"], ["id": 3]]], ["move": ["hunter2", ["id": 3]]],
+            ["rename": ["setPassword": "hunter2"]],
         ] as [WireValue])
     func misfits(value: WireValue) throws {
         let secrets = try #require(SecretFields(of: Deed.wireSchema))

@@ -401,6 +401,13 @@ struct SendingTests {
         #expect(try tree.send(Adder.Action.add(4), to: "/sorter") == "accepted 2")
     }
 
+    @Test("an action is applied although a mutation of its child went into that child's stream")
+    func streamedMutation() throws {
+        let tree = Tree(Postbox(), epoch: 1)
+        #expect(try tree.send(Postbox.Action.stamp(3)) == "applied 1")
+        #expect(try tree.send(Adder.Action.add(4), to: "/stamps") == "accepted 2")
+    }
+
     @Test("a preview shows the sender's own mutations")
     func preview() throws {
         let preview = Preview(Works())
@@ -447,14 +454,19 @@ private struct Echoes {
 @Reactor
 private struct Postbox {
     @Child var sorter = Adder(actions: { $0.stream { $0 } })
+    @Child var stamps = Adder(mutations: { $0.stream { $0 } })
 
-    enum Action: Equatable, Sendable { case post(Int) }
+    enum Action: Equatable, Sendable {
+        case post(Int)
+        case stamp(Int)
+    }
     enum Mutation: Equatable, Sendable { case posted }
     struct State: Equatable, Sendable { var posted = 0 }
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .post(let number): Mutations(.posted).sending(.add(number), to: $sorter)
+        case .stamp(let number): Mutations(.posted).also($stamps, .added(number))
         }
     }
 

@@ -113,7 +113,9 @@ extension Node {
     ) throws(Rejection) {
         var mutations = try reactor.mutate(
             action: action, state: state, context: ReactorContext(turn, self))
-        if let rules, rules.mutations != nil { mutations = try passing(mutations, turn) }
+        if let rules, rules.mutations != nil {
+            mutations = try passing(mutations, ofAction: true, turn)
+        }
         try enact(mutations, turn, cause: action)
         if let rules, !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
     }
@@ -130,7 +132,7 @@ extension Node {
             }
             let mutations = try reactor.mutate(
                 action: action, state: state, context: ReactorContext(turn, self))
-            let passed = try passing(mutations, turn)
+            let passed = try passing(mutations, ofAction: true, turn)
             let earlier = rules.tracked
             try enact(passed, turn, cause: action)
             endEffects(earlier, on: action, turn)
@@ -142,16 +144,17 @@ extension Node {
         notifyOfAction(action, taps, turn)
     }
 
-    /// The mutations that the transform lets through.
+    /// The mutations that the transform lets through. Those of an action that go into a stream make
+    /// it an accepted one.
     func passing(
-        _ mutations: Mutations<R.Mutation>, _ turn: Turn
+        _ mutations: Mutations<R.Mutation>, ofAction isOfAction: Bool = false, _ turn: Turn
     ) throws(Rejection) -> Mutations<R.Mutation> {
         guard let transform = rules?.mutations, mutations.count > 0 else { return mutations }
         var passed: [R.Mutation] = []
         for mutation in mutations.sync.all {
             passed += try process(mutation, through: transform, turn)
         }
-        if transform.isStreamed { turn.accept() }
+        if isOfAction, transform.isStreamed { turn.accept() }
         return Mutations(.many(passed), extras: mutations.extras)
     }
 

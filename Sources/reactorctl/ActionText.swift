@@ -56,13 +56,16 @@ struct ActionText {
     /// The daemon's refusal of an action with a case that its schema for clients does not have; nil
     /// if no other client could send it either, such as a misspelt one.
     ///
-    /// The daemon refuses to decode such a case, or forbids it: it applies nothing.
+    /// The daemon applies nothing, even if another program with that case has replaced it since it
+    /// sent its schema: the second action of the batch is none of any reactor.
     private func refusal(of value: WireValue) async -> String? {
-        let outcome = try? await client.dispatch(path, encoded: value.wireBytes())
-        guard case .rejected(let rejection) = outcome,
-            rejection.code == FaultCode.forbidden.rawValue
-        else { return nil }
-        return rejection.message
+        let answer = try? await client.atomically { batch in
+            batch.send(value, to: path)
+            batch.send(WireValue.null, to: path)
+        }
+        guard let answer, case .rejected(let whole) = answer.outcome else { return nil }
+        let rejection = answer.refused?.rejection ?? whole
+        return rejection.code == FaultCode.forbidden.rawValue ? rejection.message : nil
     }
 }
 

@@ -252,9 +252,16 @@ struct MetricName {
     /// The name of a family from a metric's label; nil if there is none, or if it is one of the
     /// daemon's own.
     init?(_ label: String, endingWith suffix: String) {
-        guard let name = Self.plain(label), !name.hasPrefix("reactord_") else { return nil }
+        guard let name = Self.plain(label) else { return nil }
         text = name.hasSuffix(suffix) ? name : name + suffix
+        if text.hasPrefix("reactord_") || Self.reserved.contains(text) { return nil }
     }
+
+    // Libraries that report the process use these names, and a scrape has each family once.
+    /// The families of the daemon that do not begin with its name.
+    private static let reserved: Set = [
+        "process_resident_memory_bytes", "process_cpu_seconds_total",
+    ]
 
     /// Labels sorted by their names; nil if they are too many or too long, or if a name is used
     /// twice or reserved.

@@ -63,4 +63,16 @@ struct TriggerTests {
         let refusal = try bench.refusal(of: Coordinator.Action.openTrigger(project: "web"))
         #expect(refusal.code == "NOT_FOUND")
     }
+
+    @Test("triggers have a limit, up to which a project is removed with all of them")
+    func limit() throws {
+        let bench = DeployBench()
+        try bench.add("web")
+        for _ in 0..<256 { _ = try open("web", in: bench) }
+        let refusal = try bench.refusal(of: Coordinator.Action.openTrigger(project: "web"))
+        #expect(refusal.code == "too_many")
+        try bench.apply(Coordinator.Action.remove(project: "web"))
+        try bench.add("web")
+        _ = try open("web", in: bench)
+    }
 }

@@ -54,6 +54,10 @@ extension Coordinator {
         }
     }
 
+    /// Maximum number of triggers. A project is removed with its triggers in one transaction, which
+    /// has a maximum of mutations.
+    static var triggersMax: Int { 256 }
+
     /// Creates a trigger under a random key, and replies with that.
     func openingTrigger(
         of project: String, _ context: ReactorContext<Self>

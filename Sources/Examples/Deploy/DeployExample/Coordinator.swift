@@ -130,6 +130,9 @@ public struct Coordinator {
             }
         case .openTrigger(let name):
             guard context.state(of: $projects, name) != nil else { throw .noProject(name) }
+            guard context.keys(of: $triggers).count < Self.triggersMax else {
+                throw Rejection("too_many", "there are \(Self.triggersMax) triggers, the most")
+            }
             return openingTrigger(of: name, context)
         case .announce:
             guard state.silence != nil else {

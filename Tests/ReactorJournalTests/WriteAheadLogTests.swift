@@ -98,6 +98,58 @@ struct WriteAheadLogTests {
         #expect(damage?.file == image.path + "/journal.sqlite-wal")
     }
 
+    /// A log of ten rows, a transaction of upkeep that deletes some, and one more row; and the numbers
+    /// of frames after which its commits end.
+    private func trimmed() throws -> (image: JournalRig, log: [UInt8], ends: [Int]) {
+        let rig = JournalRig()
+        rig.tuning.grownByteCount = 0
+        // All frames stay in the log alone.
+        rig.tuning.faults.checkpoint = { () throws(JournalError) in
+            throw .database(
+                DatabaseFailure(file: "f", purpose: "p", code: 13, systemCode: 0, message: "m"))
+        }
+        let journal = try rig.open()
+        rig.append(10, to: journal, padding: 3_000)
+        #expect(try rig.trim(journal, behind: 6)?.get().rowCount == 6)
+        rig.append(1, to: journal, padding: 9_000)
+        let image = try rig.image("image")
+        journal.close()
+        let log = image.bytes(of: JournalFile.logName)
+        let ends = (1...(log.count - 32) / Self.frame).filter { number in
+            let head = 32 + (number - 1) * Self.frame
+            return log[head + 4..<head + 8].contains { $0 != 0 }
+        }
+        return (image, log, ends)
+    }
+
+    @Test("J50: a torn transaction of upkeep and the torn commit after it are not damage")
+    func tornUpkeep() throws {
+        let (image, log, ends) = try trimmed()
+        let (before, upkeep) = (ends[ends.count - 3], ends[ends.count - 2])
+        #expect(upkeep - before > 1 && (log.count - 32) / Self.frame - upkeep > 1)
+        image.tuning.boot = { BootID(high: 1, low: 1) }
+        // A power cut keeps any of the pages that were not durable.
+        for last in upkeep...(log.count - 32) / Self.frame {
+            var torn = Array(log[..<(32 + last * Self.frame)])
+            for index in 0..<Self.frame { torn[32 + before * Self.frame + index] = 0 }
+            try image.forgetCaches()
+            try image.set(JournalFile.logName, to: torn)
+            #expect(try prepare(image).droppedByteCount == (last - before) * Self.frame)
+            #expect(try image.rows().map(\.number) == Array(1...10))
+        }
+    }
+
+    @Test("J52: a flipped bit before a transaction of upkeep and a commit is damage after a reboot")
+    func flippedBefore() throws {
+        let (image, log, ends) = try trimmed()
+        var flipped = log
+        flipped[32 + ends[ends.count - 3] * Self.frame - 100] ^= 1
+        image.tuning.boot = { BootID(high: 1, low: 1) }
+        try image.set(JournalFile.logName, to: flipped)
+        let damage = failure { _ = try prepare(image) }?.damage
+        #expect(damage?.file == image.path + "/journal.sqlite-wal")
+    }
+
     @Test("J52: a lost tail overwritten by strict commits is not damage")
     func stricter() throws {
         let image = try crashed(.relaxed)

@@ -18,7 +18,7 @@ package struct JournalDoctor {
         collect(into: &report) { _ throws(JournalError) in try JournalFile.check(in: directory) }
         guard report.findings.isEmpty else { return report }
         collect(into: &report) { report throws(JournalError) in
-            report.droppedByteCount = try JournalFile.checkLog(in: directory)
+            report.droppedByteCount = try JournalFile.checkLog(in: directory, at: .current())
         }
         collect(into: &report) { _ throws(JournalError) in
             try JournalFile.checkReleased(in: directory, JournalTuning())

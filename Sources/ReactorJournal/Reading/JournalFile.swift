@@ -18,7 +18,7 @@ enum JournalFile {
                 isNew: true, droppedByteCount: 0, mayHaveLostTail: false)
         }
         try check(in: directory)
-        let dropped = try checkLog(in: directory)
+        let dropped = try checkLog(in: directory, at: tuning.boot())
         try checkReleased(in: directory, tuning)
         return JournalOpening(
             isNew: false, droppedByteCount: dropped,
@@ -60,8 +60,10 @@ enum JournalFile {
     }
 
     /// Checks the log that the last process left; returns the number of bytes of a torn commit in
-    /// it.
-    static func checkLog(in directory: DataDirectory) throws(JournalError) -> Int {
+    /// it. `boot` is the current one.
+    static func checkLog(
+        in directory: DataDirectory, at boot: BootID
+    ) throws(JournalError) -> Int {
         // Checked first, since SQLite creates a missing log.
         let isThere = try WriteAheadLog.isBegun(in: directory)
         let database = try reader(in: directory)
@@ -72,7 +74,8 @@ enum JournalFile {
                     file: directory.path(logName), row: nil,
                     expected: "the log of a journal that was not closed", got: "none"))
         }
-        return try WriteAheadLog.tornByteCount(in: directory, isStrict: mark.isLogStrict)
+        return try WriteAheadLog.tornByteCount(
+            in: directory, isStrict: mark.isLogStrict, mayBeCut: !mark.boot.isSame(as: boot))
     }
 
     /// Creates a journal that begins at `anchor`.

@@ -5,7 +5,8 @@
 /// acknowledged, and would be lost silently. The two cases can be told apart if every commit was
 /// durable before the next one began: a complete commit after a bad frame, followed by another
 /// frame, was once durable. A transaction of upkeep is not durable before the commit after it
-/// begins, but everything before that transaction is: so the same holds.
+/// begins, but everything before that transaction is. So a power cut may tear both, in any order,
+/// and two complete commits after a bad frame show damage then. Without a power cut, one does.
 ///
 /// *Shape*: a header of 32 bytes: magic (its lowest bit set: words of the checksum are big-endian),
 /// version, page size, checkpoint, two salts, two checksums. Then frames: page number, pages of the
@@ -36,10 +37,11 @@ struct WriteAheadLog {
     /// Returns the number of bytes of a torn commit that SQLite will drop.
     ///
     /// *Throws*: ``JournalDamage`` naming the bad frame, if more than a torn commit follows it and
-    /// `isStrict` states that every commit was durable before the next began. *Cost*: reads the
+    /// `isStrict` states that every commit was durable before the next began. After a power cut,
+    /// which `mayBeCut` states, a transaction of upkeep may be torn besides. *Cost*: reads the
     /// whole log once, one frame at a time.
     static func tornByteCount(
-        in directory: DataDirectory, isStrict: Bool
+        in directory: DataDirectory, isStrict: Bool, mayBeCut: Bool
     ) throws(JournalError) -> Int {
         guard let byteCount = try directory.byteCount(of: fileName) else { return 0 }
         let header = try directory.read(
@@ -53,7 +55,7 @@ struct WriteAheadLog {
                     file: directory.path(fileName), row: nil,
                     expected: "a header with a valid checksum at byte 0", got: "an invalid one"))
         }
-        return try log.walk(isStrict: isStrict)
+        return try log.walk(tornEndsMax: isStrict ? (mayBeCut ? 1 : 0) : .max)
     }
 
     /// Returns nil if the header is not valid.
@@ -72,8 +74,10 @@ struct WriteAheadLog {
         guard sum == (Self.word(header, 24), Self.word(header, 28)) else { return nil }
     }
 
-    private mutating func walk(isStrict: Bool) throws(JournalError) -> Int {
+    /// Throws if more than `tornEndsMax` commits after a bad frame are followed by another frame.
+    private mutating func walk(tornEndsMax: Int) throws(JournalError) -> Int {
         var bad: Int?
+        var endCount = 0
         var wholeEnd = 0
         var lastEnd = 0
         var previous: Frame?
@@ -94,10 +98,9 @@ struct WriteAheadLog {
                 if frame.isCommit { wholeEnd = index + 1 }
             } else {
                 if bad == nil { bad = index }
-                if isStrict, index > bad ?? 0, let previous, previous.isCommit,
-                    follows(frame, previous)
-                {
-                    throw damage(at: bad ?? 0)
+                if index > bad ?? 0, let previous, previous.isCommit, follows(frame, previous) {
+                    endCount += 1
+                    if endCount > tornEndsMax { throw damage(at: bad ?? 0) }
                 }
             }
             previous = frame

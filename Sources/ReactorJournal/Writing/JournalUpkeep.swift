@@ -199,6 +199,8 @@ final class JournalUpkeep: Sendable {
 
     private func restart(_ byteCount: Int, _ state: inout State) throws(JournalError) {
         do throws(JournalError) {
+            // A passive checkpoint that a reader holds up does not synchronize the log.
+            if synchronizesLog { try directory.synchronize(JournalFile.logName) }
             try gate.upkeep { () throws(JournalError) in
                 try directory.health.check()
                 try database.commit("checkpointing", pageCount: 16) { db in

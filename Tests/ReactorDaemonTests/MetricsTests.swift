@@ -122,7 +122,10 @@ struct MetricsTests {
         let kinds = Dictionary(
             uniqueKeysWithValues: families.map { (String($0[2]), String($0[3])) })
         // Without a maximum of the disk, nor a fault of a client.
-        let absent: Set = ["reactord_disk_bytes_max", "reactord_memory_max_bytes"]
+        let absent: Set = [
+            "reactord_disk_bytes_max", "reactord_memory_max_bytes",
+            "reactord_memory_reserved_bytes",
+        ]
         #expect(Set(listed.map { $0[1] }).subtracting(kinds.keys).isSubset(of: absent))
         #expect(Set(kinds.keys).subtracting(listed.map { $0[1] }).isEmpty)
         for row in listed {

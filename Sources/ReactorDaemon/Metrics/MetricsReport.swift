@@ -18,6 +18,8 @@ struct MetricsReport: Sendable {
     var loop: LoopFigures
     /// The memory ceiling in bytes; 0 without one.
     var memoryMax = 0
+    /// Bytes that count as used besides, for the next start.
+    var memoryReserved = 0
     /// The figures of the history; nil without a data directory.
     var history: HistoryFigures?
     /// Number of operations that took long, by kind.
@@ -189,6 +191,10 @@ struct MetricsReport: Sendable {
             text.gauge(
                 "reactord_memory_max_bytes", "Bytes at which the daemon refuses what grows.",
                 memoryMax)
+            text.gauge(
+                "reactord_memory_reserved_bytes",
+                "Bytes that count as used besides, since the next start needs them.",
+                memoryReserved)
         }
         if server.states.byteCountMax > 0 {
             text.gauge(

@@ -94,6 +94,7 @@ final class OperatorService {
         return MetricsReport(
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
+            memoryReserved: shell.meter.ceiling.reservedByteCount,
             history: shell.historyFigures, slow: shell.meter.slowLog.counts,
             parkCount: sockets.parkCount, reload: reloader.status,
             program: Daemon.collectedMetrics)

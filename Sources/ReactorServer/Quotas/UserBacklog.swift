@@ -93,7 +93,9 @@ final class UserBacklog {
     func begin(_ peer: Peer) {
         guard !peer.isAdministrator(ownerUID: ownerUID) else { return }
         let start = chronicle.turnByteCount
-        running = (peer.uid, start, start + max(0, byteCountMax - waitingByteCount(of: peer.uid)))
+        // A program may set the limit to the largest number.
+        let room = min(max(0, byteCountMax - waitingByteCount(of: peer.uid)), .max - start)
+        running = (peer.uid, start, start + room)
     }
 
     /// Ends what ``begin(_:)`` began, which belongs to this turn; does nothing if it began nothing.

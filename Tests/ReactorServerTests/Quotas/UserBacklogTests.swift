@@ -88,6 +88,22 @@ struct UserBacklogTests {
         #expect(harness.server.statistics.faults == 0)
     }
 
+    @Test("without a limit no action waits")
+    func unlimited() throws {
+        let harness = start { $0.unreleasedBytesPerUIDMax = .max }
+        let (greedy, second) = (client(harness, uid: 5), client(harness, uid: 5))
+        _ = client(harness, uid: 6)
+        harness.appendsAtOnce = false
+        greedy.send(frames(greedy, 1, of: 200_000))
+        // The turn has bytes by now.
+        second.send(frames(second, 1, of: 200_000))
+        harness.turn()
+        #expect(!greedy.socket.isPaused && !second.socket.isPaused)
+        harness.append()
+        harness.settle()
+        #expect(try outcomeCount(greedy) == 1 && outcomeCount(second) == 1)
+    }
+
     @Test("small actions wait as soon as together they have the bytes of their user")
     func small() throws {
         let harness = start()

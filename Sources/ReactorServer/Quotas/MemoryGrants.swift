@@ -8,7 +8,7 @@ import ReactorWire
 ///
 /// From 90 % of ``ServerLimits/memoryMax`` on it grants only a small share of that, and below only what
 /// fits. What was granted since the last measurement but one counts as used: it may not be allocated
-/// yet.
+/// yet. A state of the past counts no longer than it is claimed.
 ///
 /// *Place*: ``AnswerService`` limits an answer that is encoded off the loop to ``grantMax``, and the
 /// shell claims memory before it restores a state of the past, which is charged to the user that asks.
@@ -19,6 +19,8 @@ final class MemoryGrants {
     struct Claim {
         let uid: UInt32
         let byteCount: Int
+        /// Number of measurements since the claim.
+        fileprivate var age = 0
     }
 
     /// The states of the past, in the order of their questions.
@@ -38,6 +40,7 @@ final class MemoryGrants {
         usedByteCount = byteCount
         self.byteCountMax = byteCountMax
         granted = (0, granted.since)
+        for index in claims.indices { claims[index].age += 1 }
         invariants()
     }
 
@@ -95,9 +98,20 @@ final class MemoryGrants {
     /// Ends the first claim of a user for a state of the past, if it has one.
     func endPast(of uid: UInt32) {
         guard let index = claims.firstIndex(where: { $0.uid == uid }) else { return }
-        let left = (pastByteCounts[uid] ?? 0) - claims.remove(at: index).byteCount
+        let claim = claims.remove(at: index)
+        let left = (pastByteCounts[uid] ?? 0) - claim.byteCount
         pastByteCounts[uid] = claims.contains { $0.uid == uid } ? left : nil
+        takeBack(claim)
         invariants()
+    }
+
+    // Otherwise questions one after the other, such as the pages of an export, would add up.
+    private func takeBack(_ claim: Claim) {
+        switch claim.age {
+        case 0: granted.since -= min(granted.since, claim.byteCount)
+        case 1: granted.before -= min(granted.before, claim.byteCount)
+        default: break
+        }
     }
 
     /// Checks the invariants, in debug builds.
@@ -105,7 +119,8 @@ final class MemoryGrants {
     private func invariants() {
         let claimed = claims.reduce(0) { $0 + $1.byteCount }
         assert(
-            granted.since >= 0 && pastByteCounts.values.reduce(0, +) == claimed,
+            granted.since >= 0 && granted.before >= 0
+                && pastByteCounts.values.reduce(0, +) == claimed,
             "\(pastByteCounts) are not the sums of \(claims)")
     }
 }

@@ -47,6 +47,31 @@ struct MemoryGrantsTests {
         #expect(room.grantMax == 900)
     }
 
+    @Test("states of the past one after the other, as for an export, do not add up")
+    func successive() {
+        let room = MemoryGrants()
+        room.measured(.none, used: 100, max: 1_000)
+        room.grant(50)
+        func claim() -> Refusal? {
+            refusal { () throws(Refusal) in
+                try room.claimPast(400, of: 1, keeping: 0, max: 0)
+            }
+        }
+        for _ in 1...10 {
+            #expect(claim() == nil && room.grantMax == 450)
+            room.endPast(of: 1)
+            #expect(room.grantMax == 850)
+        }
+        #expect(claim() == nil && claim() == nil && claim()?.code == .busy)
+        room.measured(.none, used: 100, max: 1_000)
+        #expect(room.grantMax == 50)
+        room.endPast(of: 1)
+        #expect(room.grantMax == 450)
+        room.measured(.none, used: 500, max: 1_000)
+        room.endPast(of: 1)
+        #expect(room.grantMax == 500)
+    }
+
     @Test(
         "X117: near the ceiling only a 256th of it is granted, even if more seems to be free",
         arguments: [MemoryPressure.high, .full])

@@ -224,7 +224,7 @@ struct PackageTests {
     }
 
     @Test(
-        "an installation starts service and timer, an upgrade stops neither, a removal stops all",
+        "an installation starts enabled sockets, then service and timer; a removal stops all",
         .enabled(rootNeed) { await PackageRoot.isPossible() })
     func serviceManager() async throws {
         let root = try await Self.makeRoot()
@@ -246,7 +246,15 @@ struct PackageTests {
         try await install(0, in: root)
         let first = try await calls()
         #expect(first.contains("--system daemon-reload\n"))
-        #expect(first.contains("start reactord.service reactord-backup.timer\n"), "\(first)")
+        // Sockets are enabled after a removal, if they were before.
+        let starts = first.split(separator: "\n").compactMap { line in
+            line.wholeMatch(of: /.* start (.*)/).map { String($0.output.1) }
+        }
+        #expect(
+            starts == [
+                "reactord.socket", "reactord-admin.socket",
+                "reactord.service reactord-backup.timer",
+            ], "\(first)")
         try await install(1, in: root)
         let second = try await calls()
         #expect(second.contains("daemon-reload") && !second.contains("stop"), "\(second)")

@@ -65,6 +65,7 @@ struct ServiceUnitTests {
         #expect(Self.value("Restart", in: text) == "on-failure")
         #expect(Self.value("RestartPreventExitStatus", in: text) == "64 65 78")
         #expect(Self.value("Environment", in: text) == "SWIFT_BACKTRACE=enable=no")
+        #expect(text.contains("\nEnvironment=REACTORD_BOOT_ID=%b\n"))
         let socket = try Self.text("systemd/reactord.socket")
         let path = try #require(Self.value("ListenStream", in: socket))
         #expect(Self.value("SocketMode", in: socket) == "0660")

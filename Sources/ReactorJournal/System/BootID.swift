@@ -9,13 +9,21 @@ struct BootID: Equatable, Sendable {
     /// Whether both are known and equal.
     func isSame(as other: BootID) -> Bool { self == other && (high != 0 || low != 0) }
 
-    /// The id of the current boot. *C*: `open`, `read` of `/proc/sys/kernel/random/boot_id`.
+    /// The id of the current boot. *C*: `open`, `read` of `/proc/sys/kernel/random/boot_id`. If the
+    /// process may not read that, the value of the environment variable `REACTORD_BOOT_ID`, which
+    /// the unit of systemd sets.
     static func current() -> BootID {
-        let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return BootID(high: 0, low: 0) }
+        let variable = unsafe getenv("REACTORD_BOOT_ID").map { unsafe String(cString: $0) }
+        return read("/proc/sys/kernel/random/boot_id", otherwise: variable)
+    }
+
+    /// The id in a file; if it cannot be read, that in a text.
+    static func read(_ path: String, otherwise text: String?) -> BootID {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return BootID(text: text ?? "") }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 64)
-        let count = unsafe read(file, &bytes, bytes.count)
+        let count = unsafe Glibc.read(file, &bytes, bytes.count)
         return BootID(text: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 

@@ -87,7 +87,7 @@ import Glibc
     package func hasRoom(for extra: Int) -> Bool { reserved &- written >= extra }
 
     /// Reserves capacity for `extra` more bytes. *Cost*: amortised over the appended bytes.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func reserve(_ extra: Int) {
         if reserved &- written < extra { grow(by: extra) }
     }
@@ -129,18 +129,20 @@ import Glibc
 
     // Every caller has just reserved capacity, so the address is in the block and far enough from its
     // end.
-    @inlinable
+    @inlinable @inline(__always)
     var end: UnsafeMutableRawPointer { unsafe address(of: written) }
 
     // The caller has checked that the offset is in the block.
-    @inlinable
+    @inlinable @inline(__always)
     func address(of offset: Int) -> UnsafeMutableRawPointer {
         unsafe UnsafeMutableRawPointer(bitPattern: origin &+ UInt(bitPattern: offset))
             .unsafelyUnwrapped
     }
 
+    // The optimizer would make these appends functions, whose calls cost more than they do.
+
     /// Appends one byte.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(_ byte: UInt8) {
         reserve(1)
         unsafe end.storeBytes(of: byte, as: UInt8.self)
@@ -148,7 +150,7 @@ import Glibc
     }
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(byteCount >= 0 && byteCount <= 8, "a word has eight bytes")
         reserve(8)
@@ -157,7 +159,7 @@ import Glibc
     }
 
     /// Appends the first `byteCount` bytes of two words, lowest first; `byteCount` is 8 to 16.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(_ first: UInt64, _ second: UInt64, byteCount: Int) {
         precondition(byteCount >= 8 && byteCount <= 16, "two words have sixteen bytes")
         reserve(16)
@@ -168,7 +170,7 @@ import Glibc
     }
 
     /// Appends the first `byteCount` bytes of three words, lowest first; `byteCount` is 16 to 24.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(
         _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
     ) {
@@ -196,7 +198,7 @@ import Glibc
     /// Overwrites four bytes at `offset` with `value`, lowest first.
     ///
     /// *Traps* if those bytes were not appended yet, or were passed on.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func patch(_ value: UInt32, at offset: Int) {
         precondition(
             offset >= start && written &- offset >= 4, "only written bytes can be patched")

@@ -74,7 +74,7 @@
 
 extension WireWriter {
     /// Appends a header; `length` may be patched later with ``endFrame(at:)``.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func header(_ header: FrameHeader) {
         let low = UInt64(header.kind) &<< 32 | UInt64(header.flags.rawValue) &<< 40
         words(
@@ -93,7 +93,7 @@ extension WireWriter {
     }
 
     /// Writes the length of the body into the header that starts at `start`.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func endFrame(at start: Int) {
         patch(UInt32(truncatingIfNeeded: count &- start &- FrameHeader.byteCount), at: start)
     }

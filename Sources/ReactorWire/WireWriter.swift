@@ -60,13 +60,13 @@ public struct WireWriter: ~Copyable {
 // MARK: - Raw bytes
 extension WireWriter {
     /// Appends one byte.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func byte(_ value: UInt8) { buffer.append(value) }
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     ///
     /// The macro writes constant names this way: eight bytes a call, without a look-up.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func word(_ word: UInt64, byteCount: Int) {
         buffer.append(word, byteCount: byteCount)
     }
@@ -75,13 +75,13 @@ extension WireWriter {
     ///
     /// Most names with the heads around them fit sixteen bytes: one check of the capacity instead
     /// of two.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func words(_ first: UInt64, _ second: UInt64, byteCount: Int) {
         buffer.append(first, second, byteCount: byteCount)
     }
 
     /// Appends the first `byteCount` bytes of three words, lowest first.
-    @inlinable
+    @inlinable @inline(__always)
     mutating func words(
         _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
     ) {
@@ -99,7 +99,7 @@ extension WireWriter {
     /// Overwrites four bytes at `offset` with `value`, little-endian.
     ///
     /// *Traps* if those bytes are not written yet.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func patch(_ value: UInt32, at offset: Int) {
         buffer.patch(value, at: offset)
     }

@@ -124,8 +124,11 @@ final class History {
     }
 
     /// Restores a tree and its sessions to the journal's end. `epoch` is the new epoch if the
-    /// history begins one.
-    func recover(_ recovery: Recovery, epoch: UInt64) throws(DaemonError) -> Recovery {
+    /// history begins one. With `isShared`, it begins none: what its end lacks is in the log that
+    /// other daemons share with this one.
+    func recover(
+        _ recovery: Recovery, epoch: UInt64, isShared: Bool = false
+    ) throws(DaemonError) -> Recovery {
         let snapshot = try chooseSnapshot()
         if let snapshot { try restore(snapshot, recovery) }
         let reader = try Self.reading { () throws(JournalError) in
@@ -142,7 +145,8 @@ final class History {
         // does one whose clients may have seen rows that were lost: their revisions are void. Once
         // a row of the new epoch is durable, that epoch continues.
         let isNew =
-            position.epoch == 0 || opening.mayHaveLostTail && position.number == first
+            !isShared
+            && (position.epoch == 0 || opening.mayHaveLostTail && position.number == first)
         do throws(RecoveryError) {
             return try recovery.finish(
                 epoch: isNew ? epoch : position.epoch, sequence: position.sequence)

@@ -7,8 +7,9 @@ import ReactorBytes
 /// *Place*: `reactorctl backup`. Contains the newest good snapshot and all rows in the journal at
 /// one moment; every checksum of the copy has been verified. An additional last row has epoch 0, so
 /// that a daemon that starts from the copy begins a new epoch: changes made after the copy are not
-/// part of it. *Owner*: any one thread, also while another writes the journal. *Cost*: reads and
-/// writes the whole history once, and reads the copy once.
+/// part of it. A copy for another daemon of the same history has no such row: that daemon gets the
+/// changes from the others. *Owner*: any one thread, also while another writes the journal.
+/// *Cost*: reads and writes the whole history once, and reads the copy once.
 package struct JournalBackup: Equatable, Sendable {
     /// The position at which the copy ends, before the row of epoch 0.
     package let end: JournalPosition
@@ -21,7 +22,7 @@ package struct JournalBackup: Equatable, Sendable {
     /// *Throws*: if `path` exists or is inside the copied directory, and for every read or write
     /// error.
     package init(
-        of directory: DataDirectory, into path: String,
+        of directory: DataDirectory, into path: String, beginsEpoch: Bool = true,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(JournalError) {
         (snapshot, end) = try NewDirectory(at: path, outside: directory).fill {
@@ -29,8 +30,9 @@ package struct JournalBackup: Equatable, Sendable {
             do throws(JournalError) {
                 // A snapshot chosen first fits every later end of the journal.
                 let snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)
-                let end = try Self.copyRows(of: directory, into: other, isCancelled)
-                try Self.verify(other, snapshot, end, isCancelled)
+                let end = try Self.copyRows(
+                    of: directory, into: other, marksEnd: beginsEpoch, isCancelled)
+                try Self.verify(other, snapshot, end, isMarked: beginsEpoch, isCancelled)
                 return (snapshot, end)
             } catch {
                 throw error.located(in: directory, insteadOf: other)
@@ -63,7 +65,7 @@ package struct JournalBackup: Equatable, Sendable {
     private static let partialName = "journal.sqlite.partial"
 
     private static func copyRows(
-        of directory: DataDirectory, into other: DataDirectory,
+        of directory: DataDirectory, into other: DataDirectory, marksEnd: Bool,
         _ isCancelled: @escaping () -> Bool
     ) throws(JournalError) -> JournalPosition {
         let file = other.path(partialName)
@@ -81,11 +83,15 @@ package struct JournalBackup: Equatable, Sendable {
             let meta = MetaTable(db, in: file)
             let locator = try RowLocator(db, in: file)
             let end = try locator.position(of: locator.lastNumber())
-            let mark = Batch(
-                turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence)
-            let row = try StoredRow(mark, behind: end, at: end.time, in: file)
-            try locator.table.append(row)
-            try meta.setFloor(row.position.number, of: locator.instance)
+            if marksEnd {
+                let mark = Batch(
+                    turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence)
+                let row = try StoredRow(mark, behind: end, at: end.time, in: file)
+                try locator.table.append(row)
+                // The copy is no part of the history that other daemons share.
+                try meta.removeLogWords()
+            }
+            try meta.setFloorToEnd(of: locator.instance)
             // The source is open for writing and has a write-ahead log; the copy is not and has
             // none.
             try meta.setMark(.new)
@@ -101,15 +107,18 @@ package struct JournalBackup: Equatable, Sendable {
 
     // Without the row of epoch 0, a daemon would continue in the journal's epoch.
     private static func verify(
-        _ directory: DataDirectory, _ snapshot: UInt64?, _ end: JournalPosition,
+        _ directory: DataDirectory, _ snapshot: UInt64?, _ end: JournalPosition, isMarked: Bool,
         _ isCancelled: () -> Bool
     ) throws(JournalError) {
         let found = try JournalReader(directory).verifyRest(isCancelled: isCancelled)
-        guard found.number == end.number + 1, found.epoch == 0 else {
+        let isWhole =
+            isMarked ? found.number == end.number + 1 && found.epoch == 0 : found == end
+        guard isWhole else {
             throw .damage(
                 JournalDamage(
                     file: directory.path(JournalFile.name), row: end.number + 1,
-                    expected: "a row of epoch 0 at the end", got: "\(found)"))
+                    expected: isMarked ? "a row of epoch 0 at the end" : "the end at \(end)",
+                    got: "\(found)"))
         }
         let choice = try SnapshotStore(directory).choose(isCancelled: isCancelled)
         guard let error = choice.passedOver.first else { return }

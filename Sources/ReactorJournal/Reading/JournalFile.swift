@@ -7,13 +7,14 @@ enum JournalFile {
 
     /// Creates the journal of an empty directory, or checks the existing one, without changing it.
     static func prepare(
-        in directory: DataDirectory, tuning: JournalTuning
+        in directory: DataDirectory, as instance: JournalInstance? = nil, tuning: JournalTuning
     ) throws(JournalError) -> JournalOpening {
         guard try directory.byteCount(of: name) != nil else {
             try checkIsNew(directory)
             try removePartial(in: directory)
             try make(
-                in: directory, instance: .random(at: tuning.now()), anchor: nil, tuning: tuning)
+                in: directory, instance: instance ?? .random(at: tuning.now()), anchor: nil,
+                tuning: tuning)
             return JournalOpening(
                 isNew: true, droppedByteCount: 0, mayHaveLostTail: false)
         }

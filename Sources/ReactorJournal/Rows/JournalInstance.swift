@@ -18,9 +18,10 @@ package struct JournalInstance: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// *Shape*: high, low, creation time.
-    var words: [UInt64] { [high, low, UInt64(bitPattern: creationTime)] }
+    package var words: [UInt64] { [high, low, UInt64(bitPattern: creationTime)] }
 
-    init?(words: [UInt64]) {
+    /// The identity of these ``words``; nil if they are not three.
+    package init?(words: [UInt64]) {
         guard words.count == 3 else { return nil }
         self.init(high: words[0], low: words[1], creationTime: Int64(bitPattern: words[2]))
     }

@@ -13,6 +13,11 @@ package struct JournalPosition: Equatable, Sendable {
 }
 
 extension JournalPosition {
+    /// The beginning of the journal `instance`.
+    package static func beginning(of instance: JournalInstance) -> JournalPosition {
+        beginning(seed: instance.seed)
+    }
+
     /// The beginning of a journal; `seed` is the seed of the first checksum.
     static func beginning(seed: UInt64) -> JournalPosition {
         JournalPosition(number: 0, epoch: 0, sequence: 0, time: 0, chain: seed)

@@ -54,7 +54,9 @@ package struct JournalRow: Equatable, Sendable {
     }
 
     /// Throws an error that names the row if it is not the one after `position`.
-    func verify(behind position: JournalPosition, in file: String) throws(JournalError) {
+    package func verify(
+        behind position: JournalPosition, in file: String
+    ) throws(JournalError) {
         let next = position.number + 1
         func damage(_ expected: String, got: String) -> JournalError {
             .damage(JournalDamage(file: file, row: next, expected: expected, got: got))

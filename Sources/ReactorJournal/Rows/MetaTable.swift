@@ -89,6 +89,22 @@ struct MetaTable {
         return steps
     }
 
+    /// The words that a log outside the journal stored with the last rows from it; nil if there are
+    /// none. Their meaning is that log's.
+    func logWords(of instance: JournalInstance) throws -> [UInt64]? {
+        try words("cluster", behind: instance.seed)
+    }
+
+    /// Stores the words of a log outside the journal.
+    func setLogWords(_ words: [UInt64], of instance: JournalInstance) throws {
+        try set("cluster", to: words, behind: instance.seed)
+    }
+
+    /// Removes the words of a log outside the journal.
+    func removeLogWords() throws {
+        try db.run("DELETE FROM \(table) WHERE key = ?", [.text("cluster")])
+    }
+
     /// The row that existed when the floor was last set, so that a missing tail is detected; 0 if
     /// never set.
     func floor(of instance: JournalInstance) throws -> UInt64 {

@@ -37,20 +37,7 @@ struct StoredRow: Sendable {
     init(
         _ batch: Batch, behind position: JournalPosition, at time: Int64, in file: String
     ) throws(JournalError) {
-        guard batch.epoch != position.epoch || batch.after == position.sequence else {
-            throw .damage(
-                JournalDamage(
-                    file: file, row: position.number + 1,
-                    expected: "a batch after \(position.sequence)",
-                    got: "one after \(batch.after)"))
-        }
-        var next = JournalPosition(
-            number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
-            time: time, chain: 0)
-        next.chain = JournalRow.chain(
-            of: next, after: batch.after, batch.deltas.storage.span.extracting(batch.deltas.range),
-            batch.facts.span, behind: position.chain)
-        self.position = next
+        self.position = try position.next(batch, at: time, in: file)
         after = batch.after
         deltas = Blob(batch.deltas.storage, batch.deltas.range)
         facts = Blob(batch.facts)

@@ -9,6 +9,10 @@ final class JournalCommitter: Sendable {
     /// A request to the journal's thread.
     enum Order: Sendable {
         case batch(Batch)
+        /// Rows that were numbered elsewhere, with the words of the log that has them.
+        case rows([JournalRow], log: [UInt64])
+        /// Makes everything before it durable.
+        case synchronize
         case resume
         case stop
     }
@@ -27,6 +31,8 @@ final class JournalCommitter: Sendable {
     private let state: Guarded<State>
     /// The latest time of a row, in milliseconds since 1970; any thread.
     let latestTime: Guarded<Int64>
+    /// The last row that is known to survive a power cut; any thread.
+    let durableNumber = Guarded<UInt64>(0)
     private let instance: JournalInstance
     private let files: [(name: String, identity: FileIdentity?)]
     /// Whether a commit is durable when it returns.
@@ -101,6 +107,28 @@ final class JournalCommitter: Sendable {
         var directoryTime: Int64?
     }
 
+    /// What the next commit stores: batches, or rows that were numbered elsewhere.
+    private struct WaitingRows {
+        var batches: [Batch] = []
+        private(set) var rows: [JournalRow] = []
+        /// The words of the log that has the last of ``rows``.
+        private(set) var log: [UInt64]?
+
+        mutating func append(_ rows: [JournalRow], _ log: [UInt64]) {
+            self.rows += rows
+            self.log = log
+        }
+
+        /// The turn of the first, or its row number if it was numbered elsewhere; the same of the
+        /// last.
+        var turns: ClosedRange<UInt64>? {
+            guard let first = batches.first?.turn ?? rows.first?.number,
+                let last = batches.last?.turn ?? rows.last?.number
+            else { return nil }
+            return first...last
+        }
+    }
+
     /// Runs until the stop request.
     func run() {
         var orders: [Order] = []
@@ -116,12 +144,14 @@ final class JournalCommitter: Sendable {
     private func carryOut(_ orders: inout [Order], _ state: inout State) -> Bool {
         mailbox.drain(into: &orders)
         var isRunning = true
-        var waiting: [Batch] = []
+        var waiting = WaitingRows()
         for order in orders {
             switch order {
-            case .batch(let batch):
-                waiting.append(batch)
-                continue
+            case .batch(let batch): waiting.batches.append(batch)
+            case .rows(let rows, let log): waiting.append(rows, log)
+            case .synchronize:
+                commit(&waiting, &state)
+                synchronize(&state)
             case .resume:
                 commit(&waiting, &state)
                 if state.status == .full { state.status = .accepting }
@@ -197,30 +227,59 @@ final class JournalCommitter: Sendable {
         try? database.close()
     }
 
-    // Batches that cannot be stored are dropped, so `waiting` is empty afterwards in any case.
-    private func commit(_ waiting: inout [Batch], _ state: inout State) {
-        defer { waiting.removeAll(keepingCapacity: true) }
-        guard state.status == .accepting, let first = waiting.first?.turn,
-            let last = waiting.last?.turn
-        else { return }
+    // What cannot be stored is dropped, so `waiting` is empty afterwards in any case.
+    private func commit(_ waiting: inout WaitingRows, _ state: inout State) {
+        defer { waiting = WaitingRows() }
+        guard state.status == .accepting, let turns = waiting.turns else { return }
         do throws(JournalError) {
-            try tuning.faults.commit?(last)
-            let rows = try rows(of: waiting, &state)
+            try tuning.faults.commit?(turns.upperBound)
+            let rows =
+                waiting.batches.isEmpty
+                ? try verified(waiting.rows, state) : try rows(of: waiting.batches, &state)
             let byteCount = rows.reduce(0) { $0 + $1.byteCount }
             upkeep.pace.wait(for: byteCount)
             let isDue = upkeep.isDue(behind: byteCount)
-            try write(rows, &state, setsFloor: isDue)
-            if !isStrict, waiting.contains(where: \.isDurable) {
-                try logFile(&state).synchronize()
-            }
+            try write(rows, log: waiting.log, &state, setsFloor: isDue)
+            let mustLast = waiting.batches.contains(where: \.isDurable)
+            if !isStrict, mustLast { try logFile(&state).synchronize() }
             try checkIdentities(&state)
             if let position = rows.last?.position { state.position = position }
+            if isStrict || mustLast { recordDurable(state) }
             state.released?.record(state.position)
-            notifier.appended(last)
+            notifier.appended(turns.upperBound)
             if isDue { upkeep.mailbox.post(.checkpoint) }
         } catch {
-            fail(error, first, &state)
+            fail(error, turns.lowerBound, &state)
         }
+    }
+
+    /// Rows that were numbered elsewhere, which must follow the last row.
+    private func verified(
+        _ rows: [JournalRow], _ state: State
+    ) throws(JournalError) -> [StoredRow] {
+        var position = state.position
+        var stored: [StoredRow] = []
+        for row in rows {
+            try row.verify(behind: position, in: database.file)
+            position = row.position
+            stored.append(StoredRow(row))
+        }
+        if let time = rows.last?.time { latestTime.withLock { $0 = max($0, time) } }
+        return stored
+    }
+
+    private func synchronize(_ state: inout State) {
+        guard state.status == .accepting, state.isBegun else { return }
+        do throws(JournalError) {
+            if !isStrict { try logFile(&state).synchronize() }
+            recordDurable(state)
+        } catch {
+            fail(error, state.position.number, &state)
+        }
+    }
+
+    private func recordDurable(_ state: State) {
+        durableNumber.withLock { $0 = max($0, state.position.number) }
     }
 
     private func logFile(_ state: inout State) throws(JournalError) -> OpenFile {
@@ -268,12 +327,13 @@ final class JournalCommitter: Sendable {
 
     /// Writes the rows, waiting as long as another process holds the lock.
     private func write(
-        _ rows: [StoredRow], _ state: inout State, setsFloor: Bool
+        _ rows: [StoredRow], log words: [UInt64]?, _ state: inout State, setsFloor: Bool
     ) throws(JournalError) {
         while true {
             do throws(JournalError) {
                 try upkeep.gate.commit { () throws(JournalError) in
-                    try insert(rows, &state, setsFloor: setsFloor, waitsForOthers: true)
+                    try insert(
+                        rows, log: words, &state, setsFloor: setsFloor, waitsForOthers: true)
                 }
                 state.isWaiting = false
                 return
@@ -286,7 +346,8 @@ final class JournalCommitter: Sendable {
     }
 
     private func insert(
-        _ rows: [StoredRow], _ state: inout State, setsFloor: Bool, waitsForOthers: Bool
+        _ rows: [StoredRow], log words: [UInt64]? = nil, _ state: inout State, setsFloor: Bool,
+        waitsForOthers: Bool
     ) throws(JournalError) {
         try directory.health.check()
         if !state.isBegun {
@@ -297,6 +358,9 @@ final class JournalCommitter: Sendable {
             "appending to", pageCount: log.pageCount(of: rows), waitsForOthers: waitsForOthers
         ) { db in
             try append(rows, setsFloor, db)
+            if let words {
+                try MetaTable(db, in: database.file).setLogWords(words, of: instance)
+            }
             if state.clock.isUnwritten {
                 try MetaTable(db, in: database.file).set(
                     ClockSteps.key, to: state.clock.steps.words, behind: instance.seed)

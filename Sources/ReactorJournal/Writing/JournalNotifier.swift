@@ -40,6 +40,17 @@ final class JournalOwnerState {
         invariants()
     }
 
+    /// Advances the end by rows that were numbered elsewhere. *Traps*: if they do not follow.
+    func accept(_ rows: [JournalRow]) {
+        for row in rows {
+            precondition(
+                row.number == end.number + 1,
+                "row \(row.number) is stored after row \(end.number)")
+            end = row.position
+        }
+        invariants()
+    }
+
     /// Records that a turn's batch was passed to the journal's thread.
     func wait(for turn: UInt64) {
         waitingTurn = turn

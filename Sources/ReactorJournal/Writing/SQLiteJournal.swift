@@ -42,9 +42,12 @@ package final class SQLiteJournal: Journal {
     /// reads or writes the journal.
     ///
     /// An existing journal is not changed: a start that is refused afterwards leaves it as it was.
+    /// A new one gets the identity `instance`, which the daemons of a cluster share, or a new one.
     @discardableResult
-    package static func prepare(_ directory: DataDirectory) throws(JournalError) -> JournalOpening {
-        try JournalFile.prepare(in: directory, tuning: JournalTuning())
+    package static func prepare(
+        _ directory: DataDirectory, as instance: JournalInstance? = nil
+    ) throws(JournalError) -> JournalOpening {
+        try JournalFile.prepare(in: directory, as: instance, tuning: JournalTuning())
     }
 
     /// Continues after `position`, the end of the recovery. Migrates a journal of an older format,
@@ -98,6 +101,33 @@ package final class SQLiteJournal: Journal {
             committer.mailbox.post(.batch(batch))
         }
     }
+
+    /// Stores rows that were numbered elsewhere and follow the last row, and in the same commit
+    /// `words`, by which the log that has the rows finds its place again: see
+    /// ``logWords(in:)``. ``onAppended`` reports the number of the last row in place of a turn.
+    ///
+    /// A journal takes either rows or batches.
+    package func store(_ rows: [JournalRow], log words: [UInt64]) {
+        guard !owner.isFailed, let last = rows.last else { return }
+        owner.accept(rows)
+        owner.wait(for: last.number)
+        committer.mailbox.post(.rows(rows, log: words))
+    }
+
+    /// The words that ``store(_:log:)`` stored with the last rows; nil if there are none.
+    package static func logWords(in directory: DataDirectory) throws(JournalError) -> [UInt64]? {
+        let database = try JournalFile.reader(in: directory)
+        return try database.read("opening") { db in
+            let meta = MetaTable(db, in: database.file)
+            return try meta.logWords(of: meta.instance())
+        }
+    }
+
+    /// Makes the rows so far survive a power cut, on the journal's thread: see ``durableNumber``.
+    package func synchronize() { committer.mailbox.post(.synchronize) }
+
+    /// The number of the last row that is known to survive a power cut.
+    package var durableNumber: UInt64 { committer.durableNumber.withLock { $0 } }
 
     package func resume() {
         guard owner.resume() else { return }

@@ -1,12 +1,16 @@
-import ReactorCore
+package import ReactorBytes
+package import ReactorCore
 package import ReactorWire
 
-// MARK: - A full disk, and full memory
+// MARK: - A full disk, full memory, and a leading daemon
 extension Server {
+    /// What the server does with actions.
+    package var mode: ServerMode { admission.mode }
+
     /// Which actions are admitted.
     package var admission: Admission { chronicle.admission }
 
-    /// True while every action is refused because the journal cannot write.
+    /// True while every action is refused: the journal cannot write, or another daemon leads.
     package var isReadOnly: Bool { chronicle.isReadOnly }
 
     /// By how many bytes states shrank while only shrinking actions were admitted.
@@ -16,9 +20,13 @@ extension Server {
     ///
     /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are
     /// admitted; see ``admitAll()``.
-    package func goOn(_ admission: Admission = .all) { goOn(admission, keeping: []) }
+    package func goOn(_ admission: Admission = .all) {
+        precondition(mode == .full, "a server in mode \(mode) does not go on")
+        goOn(admission, keeping: [])
+    }
 
-    /// Does the same without an end of what `connections` own, which come from a former process.
+    /// Does the same without an end of what `connections` own, which come from a former process or
+    /// from other daemons.
     func goOn(_ admission: Admission = .all, keeping connections: Set<UInt64>) {
         chronicle.goOn(admission)
         tree.endFormerConnections(except: connections)
@@ -65,4 +73,82 @@ extension Server {
 
     /// Ends the charge of a state of the past.
     package func endPast(of uid: UInt32) { answers.meter.room.endPast(of: uid) }
+
+    // MARK: After another server
+
+    /// Takes over a former server's counters, its question numbers, whose answers may still arrive,
+    /// and the state of its epoch.
+    package func succeed(_ former: Server) {
+        subscriptions.succeed(former.subscriptions)
+        chronicle.succeed(former.chronicle)
+        peers.succeed(former.peers)
+        intake.quotas.succeed(former.intake.quotas)
+        intake.time.succeed(former.intake.time)
+        orders.stats = former.orders.stats
+    }
+
+    // MARK: Following another daemon
+
+    /// Continues from `recovery` as a follower of another daemon: applies the rows that it decides,
+    /// see ``follow(_:at:)``, serves reads, and refuses actions with ``FaultCode/elsewhere``, whose
+    /// text names `leader`. No reactor decides and no effect runs until ``lead(keeping:_:at:)``.
+    ///
+    /// `node` is the number of this daemon among those that follow each other, from which its
+    /// clients get their numbers. ``Recovery/prepareToFollow()`` was called before the recovery
+    /// was finished.
+    package convenience init(
+        following recovery: Recovery, leader: String? = nil, as node: UInt8,
+        watching words: SharedWords? = nil, daemonName: String = "reactord",
+        ownerUID: UInt32? = nil, random: @escaping () -> UInt64
+    ) {
+        self.init(
+            recovery, keepsHistory: true, hasJournal: true,
+            words.map { ActionWatch($0) } ?? ActionWatch(), daemonName, ownerUID, random)
+        sessions.numberClients(as: node)
+        chronicle.beginFollowing()
+        sealer.setFollowing(true)
+        outcomes.setLeader(leader)
+        apply(
+            with: RowApplier(
+                recovery, connections, outcomes, openNodes, subscriptions, intake, delivery))
+    }
+
+    /// Sets the name of the daemon that carries out actions, for the clients that this one refuses.
+    package func setLeader(_ leader: String?) { outcomes.setLeader(leader) }
+
+    /// Applies a row of the leading daemon to the current turn, whose end sends clients what it has
+    /// for them. Call ``endTurn(at:)`` after each row.
+    ///
+    /// *Throws*: ``FollowError``, which says whether the server may still be used.
+    package func follow(_ row: Batch, at now: UInt64) throws(FollowError) {
+        guard let rows else { preconditionFailure("a leading server applies no rows") }
+        orders.begin(at: now)
+        try rows.apply(row)
+        chronicle.record(connection: ConnectionID(rows.recovery.lastConnection))
+    }
+
+    /// Begins to decide, as part of a new turn: the leading daemon is gone, and this one has applied
+    /// every row. The tree continues as it is.
+    ///
+    /// Connections of this server stay, and so do `connections` and `clients`, which other daemons
+    /// serve. What all others own ends in this turn, and answers that they wait for are refused.
+    ///
+    /// *Throws*: if a planned task cannot be performed here. Nothing has changed then.
+    package func lead(
+        keeping connections: Set<UInt64> = [], _ clients: Set<UInt64> = [], at now: UInt64
+    ) throws(RecoveryError) {
+        guard let rows else { preconditionFailure("a leading server is promoted") }
+        precondition(!chronicle.hasChanges, "a server is promoted within the turn of a row")
+        orders.begin(at: now)
+        try rows.recovery.nodes.checkTasks()
+        apply(with: nil)
+        tree.turn.recordFacts()
+        sealer.setFollowing(false)
+        chronicle.endFollowing(rows.recovery)
+        let own = self.connections.values
+        let waits = intake.handshake.lead(
+            keeping: clients.union(own.compactMap { $0.session?.client }))
+        goOn(keeping: connections.union(own.map(\.id.rawValue)))
+        intake.handshake.record(outcomesOf: waits)
+    }
 }

@@ -32,9 +32,10 @@ package final class Server {
     let openNodes: OpenNodes
     let subscriptions: Subscriptions
     let answers: AnswerService
-    let handshake: Handshake
     let intake: Intake
-    private let sealer: TurnSealer
+    let sealer: TurnSealer
+    /// Applies the rows of another daemon; nil while this one leads.
+    private(set) var rows: RowApplier?
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
     /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
@@ -72,7 +73,7 @@ package final class Server {
         if !isReadOnly { goOn(keeping: handover?.owners ?? []) }
     }
 
-    private init(
+    init(
         _ recovery: Recovery, keepsHistory: Bool, hasJournal: Bool, _ watch: ActionWatch,
         _ daemonName: String, _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
     ) {
@@ -100,7 +101,7 @@ package final class Server {
             sharing: sharing, subscriptions: subscriptions, states: states,
             room: MemoryGrants())
         answers = AnswerService(meter, limits, orders, chronicle, delivery)
-        handshake = Handshake(
+        let handshake = Handshake(
             tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
             random: random)
         intake = Intake(
@@ -111,17 +112,6 @@ package final class Server {
             tree, orders, chronicle, delivery, openNodes, sharing, subscriptions, answers,
             intake.quotas, states, hasJournal: hasJournal)
         tree.effectsMax = limits.effectsMax
-    }
-
-    /// Takes over a former server's counters, its question numbers, whose answers may still arrive,
-    /// and the state of its epoch.
-    package func succeed(_ former: Server) {
-        subscriptions.succeed(former.subscriptions)
-        chronicle.succeed(former.chronicle)
-        peers.succeed(former.peers)
-        intake.quotas.succeed(former.intake.quotas)
-        intake.time.succeed(former.intake.time)
-        orders.stats = former.orders.stats
     }
 
     /// Applies other limits to what comes from here on, between two turns.
@@ -141,6 +131,9 @@ package final class Server {
 
     /// Runs a job that an effect posted.
     package func perform(_ job: (Tree) -> Void) { job(tree) }
+
+    /// Applies rows with `rows` from now on, or decides with nil.
+    func apply(with rows: RowApplier?) { self.rows = rows }
 }
 
 // MARK: - What a shell reads
@@ -243,6 +236,9 @@ extension Server {
     /// All sessions.
     var sessions: SessionTable { handshake.sessions }
 
+    /// Gives clients their sessions.
+    private var handshake: Handshake { intake.handshake }
+
     /// Whether the turn has changes or facts that are in no batch.
     var isUnsealed: Bool { chronicle.isUnsealed }
 }
@@ -276,9 +272,12 @@ extension Server {
         openNodes.leave(connection)
         delivery.dropAnswers(of: connection)
         answers.releaseEnded()
-        // First, so that the client's waits end in one way, whatever its reactors answer below.
-        handshake.endWaits(of: connection)
-        tree.endConnection(id.rawValue)
+        // While following, only rows change the tree and what the history has of sessions.
+        if !chronicle.isFollowing {
+            // First, so that the waits end in one way, whatever the client's reactors answer below.
+            handshake.endWaits(of: connection)
+            tree.endConnection(id.rawValue)
+        }
         handshake.leave(connection, at: now)
     }
 
@@ -445,7 +444,8 @@ extension Server {
         chronicle.recordTurn()
         sealer.endTurn()
         // `release()` reads again: answers to that input belong to the next turn.
-        if chronicle.advanceSnapshot(delivery.lastKeptTurn) { intake.backlog.beginSnapshot() }
+        let lastTurn = chronicle.isFollowing ? delivery.turn - 1 : delivery.lastKeptTurn
+        if chronicle.advanceSnapshot(lastTurn) { intake.backlog.beginSnapshot() }
         release()
         if chronicle.beginEpochIfContradicted({ handshake.random() }) {
             subscriptions.forgetDeltas()

@@ -22,8 +22,9 @@ final class TurnSealer {
     private let answers: AnswerService
     private let quotas: UserQuotas
     private let states: StateCeiling
-    /// Whether a journal stores each turn's batch. Without one, a turn is released at its end.
-    private let hasJournal: Bool
+    /// Whether a journal stores each turn's batch. Without one, and while another daemon's rows are
+    /// applied, a turn is released at its end.
+    private var hasJournal: Bool
 
     /// Seals turns of `tree`.
     init(
@@ -45,6 +46,9 @@ final class TurnSealer {
         self.states = states
         self.hasJournal = hasJournal
     }
+
+    /// Gives the journal no batch while `isFollowing` is true: the rows come from another daemon.
+    func setFollowing(_ isFollowing: Bool) { hasJournal = !isFollowing }
 
     /// Seals the turn if it has a change, a fact, output or effects, and begins the next one.
     func endTurn() {

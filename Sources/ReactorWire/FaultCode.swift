@@ -57,6 +57,9 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     /// The daemon has reached its memory ceiling; reads, and actions that make states smaller,
     /// still work.
     public static let memoryFull = FaultCode(rawValue: "MEMORY_FULL")
+    /// The daemon applies what another one decides, and carries out no action itself: the message
+    /// names the daemon that does. The action has changed nothing.
+    public static let elsewhere = FaultCode(rawValue: "ELSEWHERE")
     /// The daemon has no history, or the history does not contain the revision or cannot be read.
     public static let history = FaultCode(rawValue: "HISTORY")
     /// The user may not do this.

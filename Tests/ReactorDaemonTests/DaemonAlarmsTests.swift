@@ -9,7 +9,7 @@ struct DaemonAlarmsTests {
     func lines() {
         #expect(DaemonAlarms().lines == [])
         var all = DaemonAlarms()
-        all.admission = .none
+        all.admission = .full
         all.isStateFull = true
         (all.pressure, all.memory) = (.high, "the daemon has 9 of 10")
         all.isDiskScarce = true

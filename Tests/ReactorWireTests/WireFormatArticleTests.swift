@@ -76,7 +76,7 @@ struct WireFormatArticleTests {
         let codes: [FaultCode] = [
             .framing, .state, .version, .timeout, .busy, .draining, .kicked, .sessionBusy, .decode,
             .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .deferred,
-            .effectsLost, .tooLarge, .diskFull, .memoryFull,
+            .effectsLost, .tooLarge, .diskFull, .memoryFull, .elsewhere,
         ]
         for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }
     }

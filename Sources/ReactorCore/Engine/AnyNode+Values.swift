@@ -191,10 +191,45 @@ extension AnyNode {
         WireWriter.byteCount { encodeState(into: &$0) }
     }
 
+    /// The node's own state, encoded. *Cost*: as ``measureState()``.
+    final var encodedState: [UInt8] {
+        var writer = WireWriter()
+        encodeState(into: &writer)
+        return writer.bytes
+    }
+
     /// Records the size of the node's own state; returns by how much it is larger than before.
     @discardableResult
     final func setStateByteCount(_ byteCount: Int) -> Int {
         defer { marks.value.stateByteCount = byteCount }
         return byteCount - marks.value.stateByteCount
+    }
+}
+
+extension KeptSchema {
+    /// The schemas of the node's types, in which its values are written; `nil` for a collection.
+    init?(_ node: AnyNode) {
+        guard let state = node.ownSchema(of: .state), let mutation = node.ownSchema(of: .mutation),
+            let action = node.ownSchema(of: .action)
+        else { return nil }
+        self.init(
+            reactor: node.reactorName, fingerprint: node.fingerprint, version: node.ownVersion,
+            state: state, mutation: mutation, action: action,
+            tasks: Dictionary(
+                node.taskKinds.map { ($0.name, $0.schema) }, uniquingKeysWith: { first, _ in first }
+            ))
+    }
+}
+
+extension NodeRecord {
+    /// Describes a node in its current state.
+    init(_ node: AnyNode, path: SlicePath, withState: Bool) {
+        self.init(number: node.number, path: path)
+        let form = node.form
+        (reactor, fingerprint) = (form.name, form.fingerprint)
+        guard withState, !node.isCollection else { return }
+        var writer = WireWriter()
+        node.encodeState(into: &writer)
+        state = writer.bytes
     }
 }

@@ -221,6 +221,9 @@ public class AnyNode {
     /// Shows the state that recovery restored.
     func presentRestored(_ turn: Turn) {}
 
+    /// Shows the state after mutations of another process were reduced.
+    func presentRedone(_ turn: Turn) {}
+
     /// Appends the start value of a replica: the node's own state, or for a collection the keys of
     /// its children, to which its structural deltas then apply.
     package func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
@@ -293,6 +296,13 @@ public class AnyNode {
     /// Reduces the mutations in `bytes` from the cursor on.
     func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
         throw WireError(.refused("mutations of a node that has no state"), at: cursor.offset)
+    }
+
+    /// Reduces mutations that are in an older form, and appends them in today's.
+    func redo(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, into writer: inout WireWriter
+    ) throws(WireError) {
+        try redo(bytes, &cursor)
     }
 
     /// Which connection holds which child; `nil` unless the children are leased.
@@ -465,32 +475,4 @@ extension AnyNode {
 // MARK: - Sizes
 extension AnyNode: MeasuredState {
     var measuredParts: [any MeasuredState] { children.values.filter { !$0.isDerived } }
-}
-
-extension KeptSchema {
-    /// The schemas of the node's types, in which its values are written; `nil` for a collection.
-    init?(_ node: AnyNode) {
-        guard let state = node.ownSchema(of: .state), let mutation = node.ownSchema(of: .mutation),
-            let action = node.ownSchema(of: .action)
-        else { return nil }
-        self.init(
-            reactor: node.reactorName, fingerprint: node.fingerprint, version: node.ownVersion,
-            state: state, mutation: mutation, action: action,
-            tasks: Dictionary(
-                node.taskKinds.map { ($0.name, $0.schema) }, uniquingKeysWith: { first, _ in first }
-            ))
-    }
-}
-
-extension NodeRecord {
-    /// Describes a node in its current state.
-    init(_ node: AnyNode, path: SlicePath, withState: Bool) {
-        self.init(number: node.number, path: path)
-        let form = node.form
-        (reactor, fingerprint) = (form.name, form.fingerprint)
-        guard withState, !node.isCollection else { return }
-        var writer = WireWriter()
-        node.encodeState(into: &writer)
-        state = writer.bytes
-    }
 }

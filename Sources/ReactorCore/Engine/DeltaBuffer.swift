@@ -34,6 +34,17 @@ struct DeltaBuffer: ~Copyable {
         return (start, writer.count)
     }
 
+    /// Appends the frame that a history has for node `number`: its origin, then its mutations.
+    mutating func addFrame(
+        _ header: FrameHeader, _ origin: Span<UInt8>, _ mutations: Span<UInt8>
+    ) -> (start: Int, end: Int) {
+        start = writer.beginFrame(
+            .delta, flags: header.flags, id: header.id, number: header.number)
+        writer.raw(origin)
+        writer.raw(mutations)
+        return endDelta()
+    }
+
     /// Drops the frame that is being written.
     mutating func drop() {
         writer.truncate(to: start)

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 
 // MARK: - Background work of a reactor
@@ -100,6 +101,15 @@ extension Node {
         return isDecided || !turn.transaction.wishes.isEmpty
     }
 
+    /// Starts the reactor again, from its current state.
+    func restartReactor(_ turn: Turn) {
+        let before = fault
+        if turn.undo.isRecording { turn.undo.add { [self] in setFault(before) } }
+        setFault(nil)
+        turn.cancel(.all, of: number)
+        _ = beginReactor(turn)
+    }
+
     private func openSources(_ turn: Turn) {
         guard let rules else { return }
         for source in rules.actions?.sources ?? [] {
@@ -174,6 +184,31 @@ extension Node {
         } catch {
             turn.complain("\(path): \(error)")
         }
+    }
+
+    /// Reduces mutations in an older form, and appends them in today's.
+    func redoOlder(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, into writer: inout WireWriter
+    ) throws(WireError) {
+        while cursor.offset < bytes.count {
+            let mutation: R.Mutation
+            let start = cursor
+            do throws(WireError) {
+                mutation = try R.Mutation.decode(bytes, &cursor)
+            } catch {
+                cursor = start
+                mutation = try migrated(bytes, &cursor, of: .mutation, instead: error)
+            }
+            mutation.encode(into: &writer)
+            reactor.reduce(state: &cell.value, mutation: mutation)
+        }
+    }
+
+    /// Shows the result of the state transform for the current state. A streamed transform shows
+    /// the state itself, as after a recovery: its streams run only in the process that decides.
+    func showRedone(_ turn: Turn) {
+        guard let rules, let states = rules.states else { return }
+        if states.isStreamed { rules.show(state) } else { present(state, turn) }
     }
 
     /// Reads a value that today's types cannot read, through ``Reactor/migrate(_:of:)``.

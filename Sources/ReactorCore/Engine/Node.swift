@@ -138,9 +138,7 @@ public final class Node<R: Reactor>: AnyNode {
         !effect(of: task, turn).isUnperformed
     }
 
-    override func redo(
-        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
-    ) throws(WireError) {
+    override func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
         try R._redo(self, bytes, &cursor)
     }
 
@@ -150,6 +148,14 @@ public final class Node<R: Reactor>: AnyNode {
         // A stream's output depends on time that has passed.
         if !states.isStreamed { present(state, turn) }
     }
+
+    override func redo(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, into writer: inout WireWriter
+    ) throws(WireError) {
+        try redoOlder(bytes, &cursor, into: &writer)
+    }
+
+    override func presentRedone(_ turn: Turn) { showRedone(turn) }
 
     override func encodePresented(into writer: inout WireWriter) {
         if rules?.presented == nil { return state.encode(into: &writer) }
@@ -207,13 +213,7 @@ public final class Node<R: Reactor>: AnyNode {
         turn.tree.tasks.perform(task, by: effect(of: task, turn), on: self)
     }
 
-    override func restart(_ turn: Turn) {
-        let before = fault
-        if turn.undo.isRecording { turn.undo.add { [self] in setFault(before) } }
-        setFault(nil)
-        turn.cancel(.all, of: number)
-        _ = beginReactor(turn)
-    }
+    override func restart(_ turn: Turn) { restartReactor(turn) }
 
     override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
         let mutations = reactor.childFailed(

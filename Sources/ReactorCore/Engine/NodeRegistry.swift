@@ -10,6 +10,7 @@ final class NodeRegistry {
     private(set) var order: [AnyNode] = []
     private var lastNumber: UInt32 = 0
     private var lastDerivedNumber: UInt32 = 0
+    private var lastProvisionalNumber = provisionalMin - 1
     /// Number of snapshots begun.
     private var snapshotsBegun: UInt64 = 0
     /// Whether a recovery is assigning the numbers of its history.
@@ -78,18 +79,51 @@ final class NodeRegistry {
     }
 
     /// Replaces all nodes: the `known` ones keep their numbers, `newcomers` get new ones after
-    /// `lastNumber`.
-    func rebuild(from known: [AnyNode], _ newcomers: [AnyNode], after lastNumber: UInt32) {
+    /// `lastNumber`, or provisional ones if another process assigns them later.
+    func rebuild(
+        from known: [AnyNode], _ newcomers: [AnyNode], after lastNumber: UInt32,
+        areProvisional: Bool = false
+    ) {
         nodes.removeAll()
         order.removeAll()
         isRenumbering = false
         self.lastNumber = lastNumber
         for node in known { register(node, during: nil) }
         for node in newcomers {
-            node.renumber(node.isDerived ? newDerivedNumber() : newNumber())
+            node.renumber(
+                node.isDerived
+                    ? newDerivedNumber() : areProvisional ? newProvisionalNumber() : newNumber())
             register(node, during: nil)
         }
         assert(order.indices.allSatisfy(invariants))
+    }
+
+    // MARK: A tree that follows another process
+
+    /// The first number for nodes that the followed process has not numbered, so that they do not
+    /// meet the numbers of its next children.
+    static let provisionalMin: UInt32 = 0x7000_0000
+
+    private func newProvisionalNumber() -> UInt32 {
+        repeat { lastProvisionalNumber += 1 } while nodes[lastProvisionalNumber] != nil
+        return lastProvisionalNumber
+    }
+
+    /// Records that the followed process uses `number`: a node that has it here gets another one.
+    func vacate(_ number: UInt32) {
+        if number < Self.provisionalMin { lastNumber = max(lastNumber, number) }
+        guard let node = nodes.removeValue(forKey: number) else { return }
+        node.renumber(node.isDerived ? newDerivedNumber() : newProvisionalNumber())
+        nodes[node.number] = node
+    }
+
+    /// Gives a node of a tree that is in use the number that the followed process has for it, which
+    /// no other node has.
+    func renumber(mounted node: AnyNode, as number: UInt32) {
+        nodes[node.number] = nil
+        node.renumber(number)
+        nodes[number] = node
+        assert(invariants(at: node.orderIndex))
     }
 
     /// Each node is listed under its number, and in the order at its index; checked at one index,

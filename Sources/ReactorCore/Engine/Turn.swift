@@ -105,6 +105,13 @@ extension Turn {
         list(deltas.value.endDelta(), of: collection)
     }
 
+    /// Appends the delta of `node` that a history has in the current transaction.
+    func addFrame(
+        _ header: FrameHeader, _ origin: Span<UInt8>, _ mutations: Span<UInt8>, of node: AnyNode
+    ) {
+        list(deltas.value.addFrame(header, origin, mutations), of: node)
+    }
+
     private func list(_ frame: (start: Int, end: Int), of node: AnyNode) {
         guard node.isReplicated else { return }
         news.changes.append(Change(node: node, start: frame.start, end: frame.end))

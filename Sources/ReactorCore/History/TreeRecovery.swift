@@ -8,6 +8,8 @@
 /// Restored nodes keep their numbers; a node that the history lacks gets a new one. A recovery
 /// decides nothing: it runs no `mutate`, no reaction and no effect. *Owner*: the tree's isolation,
 /// before the tree is opened.
+///
+/// After ``goLive()``, clients may follow the tree while further rows are replayed.
 package final class TreeRecovery {
     /// The tree to restore.
     package let tree: Tree
@@ -25,7 +27,9 @@ package final class TreeRecovery {
     private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
     private var lastNumber: UInt32 = 0
     /// The last probe, until its sums are read.
-    private var held: HeldProbe?
+    private(set) var held: HeldProbe?
+    /// Replays into a tree that clients follow; nil before that.
+    private var live: LiveRedo?
     private(set) var forms = KeptForms()
     /// The conversions from earlier versions of types.
     let conversions = HistoryConversions()
@@ -61,10 +65,13 @@ package final class TreeRecovery {
         return node
     }
 
-    /// Ends the replay: the tree continues the history from here.
+    /// Ends the replay: the tree continues the history from here. With `follows`, another process
+    /// numbers the nodes that the history lacks.
     ///
     /// *Throws*: if a snapshot has nodes without their parents.
-    package func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) {
+    package func finish(
+        epoch: UInt64, sequence: UInt64, follows: Bool = false
+    ) throws(RecoveryError) {
         if let orphan = waiting.values.first?.first {
             throw .damaged("the snapshot has node \(orphan.head.number), but not what it is below")
         }
@@ -81,7 +88,8 @@ package final class TreeRecovery {
                 node.measureState()
             }
         }
-        tree.nodes.rebuild(from: kept, newcomers + derived, after: lastNumber)
+        tree.nodes.rebuild(
+            from: kept, newcomers + derived, after: lastNumber, areProvisional: follows)
         tree.rebuildDerived()
         tree.forEachNode { $0.presentRestored(tree.turn) }
         tree.turn.begin(epoch: epoch)
@@ -99,17 +107,33 @@ package final class TreeRecovery {
         }.sorted { $0.description < $1.description }
     }
 
-    private func know(_ node: AnyNode, as number: UInt32) {
-        tree.nodes.renumber(node, as: number)
+    private func know(_ node: AnyNode, as number: UInt32, isNew: Bool = false) {
+        if let live {
+            live.adopt(node, as: number, isNew: isNew)
+        } else {
+            tree.nodes.renumber(node, as: number)
+        }
         known[number] = node
-        lastNumber = max(lastNumber, number)
+        use(number)
+    }
+
+    /// Records that the history uses a number. Provisional ones, which a process kept when it began
+    /// to decide, are none of later children.
+    private func use(_ number: UInt32) {
+        if number < NodeRegistry.provisionalMin { lastNumber = max(lastNumber, number) }
+    }
+
+    /// Lets clients follow the tree from now on, after ``finish(epoch:sequence:follows:)``.
+    /// `cutConnections` ends the connections of all, before a change that no delta describes.
+    package func goLive(cuttingBy cutConnections: @escaping () -> Void) {
+        live = LiveRedo(to: tree, cuttingBy: cutConnections)
     }
 
     /// Skips a node whose path belongs to `other` today, or to no node.
     private func lose(
         _ number: UInt32, at path: SlicePath, of reactor: String = "", for other: AnyNode? = nil
     ) throws(RecoveryError) {
-        lastNumber = max(lastNumber, number)
+        use(number)
         let isDropped = dropped.contains { path.components.starts(with: $0.components) }
         if !isDropped {
             let refusal =
@@ -124,24 +148,8 @@ package final class TreeRecovery {
     }
 }
 
-// MARK: - Numbers and schemas of nodes
+// MARK: - Numbers of nodes
 extension TreeRecovery {
-    /// Adds schemas that the history records.
-    package func learn(_ schemas: [KeptSchema]) {
-        for schema in schemas { tree.schemas.add(schema) }
-    }
-
-    /// The schemas in which the history has the node's values at this point; `nil` where it does
-    /// not record them.
-    package func keptSchema(of node: AnyNode) -> KeptSchema? {
-        let form = forms.form(of: node)
-        return tree.schemas.find(form.name, form.fingerprint)
-    }
-
-    /// The schemas of its reactor under which the task `id` was recorded; `nil` where the history
-    /// does not record them.
-    package func keptSchema(ofTask id: UInt64) -> KeptSchema? { forms.schema(ofTask: id) }
-
     /// Records the schemas under which the history has the task `id` of `node`.
     func recordForm(ofTask id: UInt64, of node: AnyNode) {
         forms.setSchema(ofTask: id, keptSchema(of: node)) { tree.tasks.facts }
@@ -153,6 +161,7 @@ extension TreeRecovery {
         let numbers = Set(records.map(\.number))
         for node in tree.staticNodes
         where node !== tree.root && known[node.number] === node && !numbers.contains(node.number) {
+            guard live == nil else { throw .damaged("\(node.path) \(Self.droppedText)") }
             // A later row may list it again, under another number: that is a new node.
             known[node.number] = nil
             reset(node)
@@ -167,10 +176,20 @@ extension TreeRecovery {
                 continue
             }
             lost[record.number] = nil
+            let isKnown = known[record.number] === node
             know(node, as: record.number)
-            try restore(node, record)
+            guard let live else {
+                try restore(node, record)
+                continue
+            }
+            try live.restore(node, record, isKnown: isKnown) { () throws(RecoveryError) in
+                try restore(node, record)
+            }
         }
     }
+
+    private static let droppedText =
+        "is not among the reactors of the leading daemon any more: start this one again"
 
     private func keep(_ node: AnyNode, as reactor: String, _ fingerprint: UInt64) {
         node.keep(as: reactor, fingerprint)
@@ -183,8 +202,11 @@ extension TreeRecovery {
         for record in records { begun[record.number] = record }
     }
 
-    /// Ends the replay of a row.
-    package func endRow() { if !begun.isEmpty { begun.removeAll() } }
+    /// Ends the replay of a row that ends at `sequence`.
+    package func endRow(at sequence: UInt64) {
+        if !begun.isEmpty { begun.removeAll() }
+        live?.endRow(at: sequence)
+    }
 
     private func restore(_ node: AnyNode, _ record: NodeRecord) throws(RecoveryError) {
         keep(node, as: record.reactor, record.fingerprint)
@@ -195,7 +217,8 @@ extension TreeRecovery {
         try reading(.state, of: node, "the state of \(node.reactorName)") {
             let read = try conversions.convert(.state, state, of: node, in: self)
             if let read { try node.restore(read.span) } else { try node.restore(state) }
-            node.setStateByteCount(read?.count ?? state.count)
+            // In a tree in use, the size counts once it is measured.
+            if live == nil { node.setStateByteCount(read?.count ?? state.count) }
             survey?.recordRead(node)
         }
     }
@@ -247,7 +270,7 @@ extension TreeRecovery {
     }
 
     private func restore(_ head: NodeHead, _ state: Span<UInt8>) throws(RecoveryError) {
-        lastNumber = max(lastNumber, head.number)
+        use(head.number)
         if head.number == head.parent {
             if tree.root.isOf(head.reactor) {
                 try restore(tree.root, head, state)
@@ -293,6 +316,7 @@ extension TreeRecovery {
     /// Replays the delta frames of a turn.
     package func replay(_ deltas: Span<UInt8>) throws(RecoveryError) {
         var offset = 0
+        live?.beginRow()
         while offset < deltas.count {
             let end = try replayFrame(deltas, from: offset)
             offset = end
@@ -316,9 +340,15 @@ extension TreeRecovery {
             throw .damaged(
                 "a frame of kind \(header.kind) and \(header.length) bytes in the journal")
         }
-        tree.turn.transaction.continueHistory(after: header.number - 1)
-        try replay(header, deltas.extracting(start..<end))
-        tree.turn.transaction.continueHistory(after: header.number)
+        let body = deltas.extracting(start..<end)
+        if let live {
+            live.beginTransaction(header.number)
+            try replay(header, body)
+        } else {
+            tree.turn.transaction.continueHistory(after: header.number - 1)
+            try replay(header, body)
+            tree.turn.transaction.continueHistory(after: header.number)
+        }
         return end
     }
 
@@ -334,6 +364,7 @@ extension TreeRecovery {
             throw .damaged("sequence \(header.number) changes node \(header.id), which is unknown")
         }
         if isStructural {
+            live?.addFrame(header, body, of: node)
             return try restructure(node, change(in: body, of: node), at: header.number)
         }
         if survey?.isUnknown(node) ?? false { return }
@@ -342,16 +373,28 @@ extension TreeRecovery {
         ) {
             var cursor = WireCursor(kept: 0)
             try Origin.skip(body, &cursor)
+            let origin = body.extracting(0..<cursor.offset)
             let converted = try conversions.convert(
                 .mutation, body, from: cursor.offset, of: node, in: self)
             if let converted {
-                cursor = WireCursor(kept: 0)
-                try node.redo(converted.span, &cursor)
+                try redo(header, origin, converted.span, from: WireCursor(kept: 0), of: node)
             } else {
-                try node.redo(body, &cursor)
+                try redo(header, origin, body, from: cursor, of: node)
             }
-            node.touch(tree.turn)
         }
+    }
+
+    private func redo(
+        _ header: FrameHeader, _ origin: Span<UInt8>, _ mutations: Span<UInt8>,
+        from start: WireCursor, of node: AnyNode
+    ) throws(WireError) {
+        guard let live else {
+            var cursor = start
+            try node.redo(mutations, &cursor)
+            return node.touch(tree.turn)
+        }
+        try live.redo(
+            header, origin, mutations, from: start, of: node, isOlder: forms.isOlder(node))
     }
 
     private func change(
@@ -372,6 +415,7 @@ extension TreeRecovery {
         switch change {
         case .create(let key, let number, let parts):
             let kept = begun[number]
+            live?.vacate(number)
             let made = collection.makeChild(key, number: number)
             guard let child = made, child.isOf(kept?.reactor ?? "") else {
                 try lose(
@@ -386,12 +430,12 @@ extension TreeRecovery {
             }
             child.setBirth(sequence)
             tree.insert(child, named: key)
-            know(child, as: number)
+            know(child, as: number, isNew: true)
             if let kept { try restore(child, kept) }
             for part in parts {
                 let kept = begun[part.number]
                 if let node = child.descendant(part.path), node.isOf(kept?.reactor ?? "") {
-                    know(node, as: part.number)
+                    know(node, as: part.number, isNew: true)
                     if let kept { try restore(node, kept) }
                 } else {
                     try lose(
@@ -400,6 +444,7 @@ extension TreeRecovery {
                 }
             }
             child.touch(tree.turn)
+            live?.show(child, in: collection)
         case .remove(let key):
             guard let child = collection.children[key] else {
                 // The row that created it was skipped.
@@ -410,17 +455,19 @@ extension TreeRecovery {
             child.touch(tree.turn)
             collection.removeChild(key)
             forget(child)
+            live?.remove(child, from: collection)
         }
     }
 
     private func forget(_ node: AnyNode) {
         for child in node.children.values { forget(child) }
         known[node.number] = nil
+        forms.forget(node)
+        if live != nil { return }
         node.setGone(true)
         // A long history may have had any number of removed nodes.
         tree.unlist(node)
         tree.forget(node)
-        forms.forget(node)
     }
 
     private func replayLost(_ body: Span<UInt8>, at path: SlicePath) throws(RecoveryError) {
@@ -435,59 +482,8 @@ extension TreeRecovery {
         }
     }
 
-    // MARK: Ownership
-
-    /// Replays a change of ownership. Idempotent.
-    package func replay(_ fact: OwnershipFact) {
-        if case .own(let number, _, _, _) = fact, node(number) == nil { return }
-        switch fact {
-        case .own(let number, _, _, _), .disown(let number, _, _): node(number)?.redo(fact)
-        case .end(let connection):
-            for owned in tree.ownership.take(connection: connection) {
-                for key in owned.keys {
-                    node(owned.node)?.redo(
-                        .disown(node: owned.node, key: key, connection: connection))
-                }
-            }
-        }
-        tree.ownership.apply(fact)
-    }
-
-    // MARK: Probes
-    /// Takes the probe that the daemon took at this point of the history.
-    package func probe(_ nodes: [ProbedNode]) {
-        held = HeldProbe(
-            sequence: tree.turn.sequence,
-            nodes: nodes.map { probed in
-                guard let node = node(probed.number), node.fingerprint == probed.fingerprint else {
-                    return nil
-                }
-                return (node.path.description, node.copyState())
-            })
-    }
-
-    /// Compares the last probe with the recorded sums. Returns whether a state was compared.
-    ///
-    /// *Throws*: ``RecoveryError/diverged(path:sequence:)``.
-    package func compare(_ sums: [UInt64]) throws(RecoveryError) -> Bool {
-        // The replay may have started from a snapshot between a probe and its sums.
-        guard let held else { return false }
-        self.held = nil
-        var isCompared = false
-        for (probed, sum) in zip(held.nodes, sums) {
-            guard let probed else { continue }
-            isCompared = true
-            guard WireChecksum.of({ probed.encode(&$0) }).value != sum else { continue }
-            let refusal = RecoveryError.diverged(path: probed.path, sequence: held.sequence)
-            guard let survey else { throw refusal }
-            // Where values are left out, states differ.
-            if survey.isComplete { survey.record(refusal) }
-        }
-        return isCompared
-    }
-
-    /// Forgets a probe whose sums are not in the history.
-    package func dropProbe() { held = nil }
+    /// Holds a probe until its sums are read; with nil, forgets it.
+    func hold(_ probe: HeldProbe?) { held = probe }
 }
 
 extension SlicePath {

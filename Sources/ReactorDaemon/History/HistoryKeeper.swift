@@ -161,8 +161,8 @@ final class HistoryKeeper {
     }
 
     private func isDue(at now: UInt64) -> Bool {
-        // A read-only server has no changes to save, and a full disk has no room for a snapshot.
-        guard fresh.isChanged, !server.isReadOnly, !isBusy else { return false }
+        // On a full disk there are no changes to save, and no room for a snapshot.
+        guard fresh.isChanged, server.mode != .full, !isBusy else { return false }
         if server.admission == .shrinking { return isRelief }
         if bounds.ceiling.isRelief(
             freshByteCount: fresh.byteCount, shrunkByteCount: server.shrunkByteCount)
@@ -252,7 +252,7 @@ final class HistoryKeeper {
 
     // While space is scarce, one snapshot is kept: it suffices for a start.
     private func trim() {
-        if server.admission == .all, bounds.ceiling.level == .normal {
+        if !server.admission.lacksSpace, bounds.ceiling.level == .normal {
             trim(
                 keeping: JournalRetention(
                     duration: config.keepDuration, byteCount: config.keepBytes))

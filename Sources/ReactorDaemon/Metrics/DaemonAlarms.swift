@@ -24,14 +24,14 @@ struct DaemonAlarms {
     var lines: [String] {
         var lines: [String] = []
         switch admission {
-        case .none: lines.append("read-only: the journal cannot write, every action is refused")
+        case .full: lines.append("read-only: the journal cannot write, every action is refused")
         case .shrinking:
             lines.append("the disk is full: only actions that make states smaller are accepted")
         case .limited:
             lines.append(
                 "the data directory has bytesMax: only actions that make states smaller are accepted"
             )
-        case .all: break
+        case .all, .following: break
         }
         if isStateFull {
             lines.append(

@@ -64,7 +64,7 @@ struct MetricsReport: Sendable {
             "reactord_read_only",
             "1 while actions are refused, all or those that add bytes: the disk or its maximum is "
                 + "full.",
-            server.admission == .all ? 0 : 1)
+            server.admission.lacksSpace ? 1 : 0)
         text.gauge(
             "reactord_draining", "1 while the daemon is shutting down.",
             server.isDraining ? 1 : 0)

@@ -360,14 +360,14 @@ extension Daemon {
         defer { notifyOfAdmission() }
         switch server.admission {
         case .all: keeper.tickReserve()
-        case .none where keeper.hasRoom:
+        case .full where keeper.hasRoom:
             logger.notice("the disk has room again: accepting all actions")
             goOn(.all)
-        case .none where !keeper.isTrimming && keeper.releaseReserve():
+        case .full where !keeper.isTrimming && keeper.releaseReserve():
             logger.warning(
                 "the disk is full: released the reserve for actions that make states smaller")
             goOn(.shrinking)
-        case .none: return
+        case .full, .following: return
         case .limited:
             guard keeper.diskLevel != .full else { return }
             logger.notice("the data directory has room again: accepting all actions")

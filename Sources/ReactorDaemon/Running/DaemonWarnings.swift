@@ -67,7 +67,8 @@ struct DaemonWarnings {
         case .all: "accepting all actions"
         case .limited: "data.bytesMax is reached: accepting only actions that shrink states"
         case .shrinking: "the disk is full: accepting only actions that shrink states"
-        case .none: "the disk is full: read-only"
+        case .full: "the disk is full: read-only"
+        case .following: "following another daemon: read-only"
         }
     }
 

@@ -230,12 +230,12 @@ extension Dispatcher {
     }
 
     /// Counts a new action and returns its session. For an action that arrived before, sends its
-    /// outcome again and returns nil.
+    /// outcome again and returns nil; as well for a new one while another daemon leads.
     private func admit(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Session? {
         guard let session = connection.session else { return nil }
-        guard header.number > session.ordinal else {
+        guard header.number > session.ordinal, !chronicle.isFollowing else {
             outcomes.repeatOutcome(header, session, to: connection)
             return nil
         }

@@ -21,6 +21,8 @@ final class OutcomeWriter {
     private var limits: ServerLimits
     /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
     private let endedActions = Cell<[Origin]>([])
+    /// The name of the daemon that carries out actions, while this one follows it; nil if unknown.
+    private var leader: String?
 
     init(
         _ tree: Tree, _ sessions: SessionTable, _ connections: ConnectionTable,
@@ -39,6 +41,9 @@ final class OutcomeWriter {
 
     /// Applies other limits from here on.
     func setLimits(_ limits: ServerLimits) { self.limits = limits }
+
+    /// Sets the daemon to which clients are referred with new actions.
+    func setLeader(_ leader: String?) { self.leader = leader }
 
     /// Whether the end of a turn has something to send for earlier actions.
     var isDue: Bool { !turn.isQuiet || !endedActions.value.isEmpty }
@@ -104,9 +109,11 @@ extension OutcomeWriter {
         send(outcome, of: ordinal, to: connection)
     }
 
-    /// Sends the outcome of an ordinal that arrived before.
+    /// Sends the outcome of an ordinal that arrived before; refuses a new one, which another daemon
+    /// carries out.
     func repeatOutcome(_ header: FrameHeader, _ session: Session, to connection: Connection) {
         let ordinal = header.number
+        if ordinal > session.ordinal { return refer(header, to: connection) }
         orders.stats.repeats &+= 1
         if let outcome = session.outcome(of: ordinal) {
             send(outcome, of: ordinal, to: connection)
@@ -117,6 +124,36 @@ extension OutcomeWriter {
                 to: connection)
         }
         if header.flags.contains(.awaited) { repeatDone(of: ordinal, session, to: connection) }
+    }
+
+    // The session does not change: its ordinals are those that the leading daemon has.
+    private func refer(_ header: FrameHeader, to connection: Connection) {
+        orders.stats.rejections &+= 1
+        let text =
+            leader.map { "this daemon follows \($0): send the action there" }
+            ?? "this daemon follows another one, and does not know which one leads: try again"
+        send(
+            .rejected(
+                code: FaultCode.elsewhere.rawValue,
+                message: text.cut(to: limits.messageBytesMax)),
+            of: header.number, to: connection)
+        if header.flags.contains(.awaited) { sendDone(header.number, to: connection) }
+    }
+
+    /// Sends an outcome that another daemon decided, if the session has a connection here.
+    func pass(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
+        if case .applied(let sequence, nil, false) = outcome {
+            return pass(AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session)
+        }
+        if let connection = connection(of: session) {
+            send(outcome, of: ordinal, to: connection)
+        }
+    }
+
+    /// Sends the outcomes of a run that another daemon carried out, if the session has a connection
+    /// here.
+    func pass(_ run: AppliedRun, _ session: Session) {
+        if let connection = connection(of: session) { delivery.add(run, to: connection) }
     }
 
     private func send(_ outcome: Outcome, of ordinal: UInt64, to connection: Connection) {

@@ -134,7 +134,7 @@ struct ServerMeter {
         all["sessions"] = UInt64(memory.sessions)
         all["slices"] = UInt64(memory.slices)
         all["subscriptions"] = UInt64(memory.subscriptions)
-        all["readOnly"] = chronicle.admission == .all ? 0 : 1
+        all["readOnly"] = chronicle.admission.lacksSpace ? 1 : 0
         all["shrinkOnly"] = chronicle.admission.isShrinking ? 1 : 0
         all["memoryFull"] = states.isMemoryFull ? 1 : 0
         all["nodes"] = UInt64(tree.mountedCount)

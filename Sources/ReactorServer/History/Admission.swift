@@ -10,7 +10,21 @@ package enum Admission: Sendable {
     /// Actions that make the tree smaller: the disk is full except for a reserve.
     case shrinking
     /// None: the journal cannot write.
-    case none
+    case full
+    /// None: another daemon leads, and this one follows it.
+    case following
+
+    /// What the server does.
+    package var mode: ServerMode {
+        switch self {
+        case .all, .limited, .shrinking: .leading
+        case .full: .full
+        case .following: .following
+        }
+    }
+
+    /// Whether actions are refused because there is no space, all or those that add bytes.
+    package var lacksSpace: Bool { self != .all && self != .following }
 
     /// Whether only actions that make the tree smaller may run.
     package var isShrinking: Bool { self == .limited || self == .shrinking }
@@ -30,11 +44,21 @@ package enum Admission: Sendable {
                 "the data directory has reached data.bytesMax, \(diskBytesMax) bytes: until it is "
                     + "smaller, the daemon accepts only actions that make states smaller; ask the "
                     + "operator to raise data.bytesMax and reload")
-        case .none:
+        case .full, .following:
             Rejection(
                 .diskFull,
                 "the daemon's disk is full: it serves reads, and refuses actions until there "
                     + "is room")
         }
     }
+}
+
+/// What a server does with the actions of its clients.
+package enum ServerMode: Sendable {
+    /// It decides them, as every daemon that is alone does.
+    case leading
+    /// It refuses them, and applies what another daemon decides.
+    case following
+    /// It refuses them, as its disk is full.
+    case full
 }

@@ -9,7 +9,7 @@ import ReactorWire
 ///     chronicle.record(outcome, of: ordinal, session)
 ///     let batch = chronicle.seal(turn: 7, deltas)      // at the end of the turn
 ///
-/// A server without a journal records nothing. While the disk is full, ``admission`` is `none`:
+/// A server without a journal records nothing. While the disk is full, ``admission`` is `full`:
 /// facts that end sessions are kept here until they can be written. While it is `shrinking` or `limited`,
 /// refusals for lack of space are written once there is room again.
 ///
@@ -72,8 +72,11 @@ final class Chronicle {
     /// Applies other limits from here on.
     func setLimits(_ limits: ServerLimits) { refusedBytesMax = limits.refusedBytesMax }
 
-    /// True while every action is refused because the journal cannot write.
-    var isReadOnly: Bool { admission == .none }
+    /// True while every action is refused: the journal cannot write, or another daemon leads.
+    var isReadOnly: Bool { admission.mode != .leading }
+
+    /// Whether another daemon leads, and this one follows it.
+    var isFollowing: Bool { admission == .following }
 
     /// Whether the turn has a transaction.
     var hasChanges: Bool { tree.turn.sequence != turnStart }
@@ -91,7 +94,7 @@ final class Chronicle {
     private func invariants() {
         assert(keepsHistory || facts.value.count == 0, "facts are recorded that no journal keeps")
         assert(keepsHistory || !isDurable, "a turn without a journal is durable")
-        assert(admission == .none || unwritten.isEmpty, "facts are kept that can be written")
+        assert(admission == .full || unwritten.isEmpty, "facts are kept that can be written")
         assert(turnStart <= tree.turn.sequence, "the turn began at a later sequence than it has")
     }
 }
@@ -99,13 +102,23 @@ final class Chronicle {
 // MARK: - A full disk
 extension Chronicle {
     /// Refuses every action, from the first turn on.
-    func beginReadOnly() { admission = .none }
+    func beginReadOnly() { admission = .full }
+
+    /// Refuses every action, as another daemon leads. No client can contradict the epoch: the
+    /// leading daemon has all that any client knows.
+    func beginFollowing() { (admission, epoch) = (.following, .own) }
+
+    /// Prepares for the end of ``beginFollowing()``: the first probe sums what the rows applied so
+    /// far leave unverified.
+    func endFollowing(_ recovery: Recovery) {
+        probes.value = TurnProbes(recovery, keepsHistory: keepsHistory)
+    }
 
     /// Admits actions again after ``beginReadOnly()``, and begins the journal of this run with the
     /// numbers of the tree's nodes.
     func goOn(_ admission: Admission) {
         precondition(isReadOnly, "a server that admits actions cannot resume")
-        precondition(admission != .none, "a server cannot resume without actions")
+        precondition(admission.mode == .leading, "a server cannot resume without actions")
         self.admission = admission
         recordLayout()
         recordUnwritten()
@@ -181,6 +194,7 @@ extension Chronicle {
     /// session of the journal would contradict the history. The journal gets no new sessions in
     /// this time, so the number of facts is bounded.
     private func keep(_ fact: TurnFact) {
+        guard admission == .full else { return }
         switch fact {
         case .goodbye, .evicted: unwritten.append(fact)
         default: break
@@ -322,8 +336,7 @@ extension Chronicle {
     private func recordProbe() {
         guard !isReadOnly else { return }
         if hasChanges {
-            probes.value.collect(
-                behind: turnByteCount, at: orders.now)
+            probes.value.collect(behind: turnByteCount, at: orders.now)
         } else if !probes.value.isRowDue {
             return
         }
@@ -450,12 +463,12 @@ extension Chronicle {
         isSnapshotWanted && snapshot?.isEnded ?? true
     }
 
-    /// Records that a turn has ended and no action of the next one has run; `lastKeptTurn` is the
-    /// last turn with a batch. Returns whether a snapshot begins.
+    /// Records that a turn has ended and no action of the next one has run; `lastTurn` is the last
+    /// one with a row of the history. Returns whether a snapshot begins.
     @discardableResult
-    func advanceSnapshot(_ lastKeptTurn: UInt64) -> Bool {
+    func advanceSnapshot(_ lastTurn: UInt64) -> Bool {
         if let snapshot {
-            snapshot.seal(lastKeptTurn)
+            snapshot.seal(lastTurn)
             if snapshot.isEnded { self.snapshot = nil }
         }
         guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return false }

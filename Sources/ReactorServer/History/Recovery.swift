@@ -33,6 +33,7 @@ package final class Recovery {
     /// The epoch of the last replayed row.
     private(set) var epoch: UInt64?
     private var isOnlyShown = false
+    private var follows = false
     private var acceptsDivergence = false
     /// Whether the tree continues in the epoch of the history.
     private(set) var goesOnInEpoch = false
@@ -56,6 +57,10 @@ package final class Recovery {
     /// Recovers only for reading. The tree does not run on from there, so tasks that cannot be
     /// restored are ignored.
     package func showOnly() { isOnlyShown = true }
+
+    /// Recovers for a server that follows another daemon, which numbers the nodes that the history
+    /// lacks: see ``Server/follow(_:at:)``.
+    package func prepareToFollow() { follows = true }
 
     /// Collects the differences between the history and today's reactors, instead of ending at the
     /// first. No daemon may serve the tree.
@@ -105,6 +110,16 @@ package final class Recovery {
 
     /// Replays a turn.
     package func replay(_ batch: Batch) throws(RecoveryError) {
+        for fact in try redo(batch) { replay(fact, upTo: batch.sequence) }
+        if batch.sequence != batch.after {
+            let deltas = batch.deltas.storage.span.extracting(batch.deltas.range)
+            ring.keep(after: batch.after, sequence: batch.sequence, deltas: deltas)
+        }
+    }
+
+    /// Replays what a turn changed in the tree. Returns the turn's facts; those about sessions are
+    /// left to the caller.
+    func redo(_ batch: Batch) throws(RecoveryError) -> [TurnFact] {
         if batch.epoch != epoch {
             // Deltas of another epoch are useless to clients of this one.
             ring.removeAll()
@@ -130,25 +145,27 @@ package final class Recovery {
             }
         }
         try nodes.replay(batch.deltas.storage.span.extracting(batch.deltas.range))
-        nodes.endRow()
+        nodes.endRow(at: batch.sequence)
         if firstSequence == nil { firstSequence = batch.after }
         deltaByteCount += batch.deltas.count
         unverified.add(batch)
-        for fact in facts {
-            switch fact {
-            case .replaced(let saved): try nodes.restore(saved.span)
-            case .probe(let probed):
-                if !acceptsDivergence { nodes.probe(probed) }
-                unverified.probe()
-            case .sums(let sums): if try nodes.compare(sums) { unverified.verify() }
-            default: replay(fact, upTo: batch.sequence)
-            }
-        }
-        if batch.sequence != batch.after {
-            let deltas = batch.deltas.storage.span.extracting(batch.deltas.range)
-            ring.keep(after: batch.after, sequence: batch.sequence, deltas: deltas)
-        }
+        for fact in facts { try redo(fact) }
         replayedCount += batch.sequence - batch.after
+        return facts
+    }
+
+    /// Replays a fact about nodes that refers to the end of its turn.
+    private func redo(_ fact: TurnFact) throws(RecoveryError) {
+        switch fact {
+        case .replaced(let saved): try nodes.restore(saved.span)
+        case .probe(let probed):
+            if !acceptsDivergence { nodes.probe(probed) }
+            unverified.probe()
+        case .sums(let sums): if try nodes.compare(sums) { unverified.verify() }
+        case .ownership(let fact): nodes.replay(fact)
+        case .task(let fact): nodes.replay(fact)
+        default: break
+        }
     }
 
     /// Replays the first part of a turn, up to `sequence`, without outcomes: for queries about the
@@ -175,8 +192,8 @@ package final class Recovery {
         lastConnection = max(lastConnection, number)
     }
 
-    /// Replays a fact of a turn that ends at `sequence`.
-    private func replay(_ fact: TurnFact, upTo sequence: UInt64) {
+    /// Replays a fact about sessions, of a turn that ends at `sequence`.
+    func replay(_ fact: TurnFact, upTo sequence: UInt64) {
         switch fact {
         case .run(let by, let ordinal, let first, let count, _, _):
             record(connection: by.connection)
@@ -197,9 +214,7 @@ package final class Recovery {
             if let session = sessions.find(client: client) {
                 sessions.end(session, at: sequence)
             }
-        case .ownership(let fact): nodes.replay(fact)
-        case .task(let fact): nodes.replay(fact)
-        case .schemas, .layout, .made, .replaced, .probe, .sums: break
+        case .schemas, .layout, .made, .replaced, .probe, .sums, .ownership, .task: break
         }
     }
 
@@ -212,7 +227,7 @@ package final class Recovery {
             ring.removeAll()
             nodes.renumberTasks(epoch: epoch)
         }
-        try nodes.finish(epoch: epoch, sequence: sequence)
+        try nodes.finish(epoch: epoch, sequence: sequence, follows: follows)
         measuredSequence = firstSequence ?? sequence
         if !isOnlyShown { try nodes.checkTasks() }
         return self

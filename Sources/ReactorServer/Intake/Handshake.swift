@@ -20,6 +20,8 @@ final class Handshake {
     private let daemonName: String
     /// Returns random 64-bit numbers.
     let random: () -> UInt64
+    /// Whether other daemons follow this one, so that they need every outcome.
+    private var isFollowed = false
 
     /// The result of a hello.
     enum Greeting {
@@ -154,7 +156,10 @@ final class Handshake {
 
     /// Ends the session of a client that does not return.
     func sayGoodbye(_ connection: Connection) {
-        if let session = connection.takeSession() {
+        // Only the leading daemon's rows end a session that the history has.
+        if chronicle.isFollowing, connection.session?.isStored ?? false {
+            leave(connection, at: 0)
+        } else if let session = connection.takeSession() {
             if session.isStored { chronicle.record(.goodbye(client: session.client)) }
             sessions.end(session, at: tree.turn.sequence)
         }
@@ -166,7 +171,24 @@ final class Handshake {
         guard let session = connection.session else { return }
         // An answer of this turn was given before the connection ended.
         outcomes.resolve()
+        let waits = isFollowed ? session.deferred.sorted() : []
         session.endConnection(limits.outcomes)
+        record(outcomesOf: waits.map { (session, $0) })
+    }
+
+    /// Has other daemons follow this one, which begins to lead: ends the connections of all sessions
+    /// but those of `clients`.
+    func lead(keeping clients: Set<UInt64>) -> [(session: Session, ordinal: UInt64)] {
+        isFollowed = true
+        return sessions.lead(limits, keeping: clients)
+    }
+
+    /// Records the outcomes of actions whose clients have stopped waiting.
+    func record(outcomesOf actions: [(session: Session, ordinal: UInt64)]) {
+        for (session, ordinal) in actions {
+            guard let outcome = session.outcome(of: ordinal) else { continue }
+            chronicle.record(outcome, of: ordinal, session)
+        }
     }
 
     /// Keeps the session of an ended connection for its client's next one.
@@ -180,6 +202,7 @@ final class Handshake {
 
     /// Drops a session for good: a client that resumes it gets another.
     func evict(_ session: Session) {
+        guard sessions.mayEvict(session) else { return }
         sessions.end(session, at: tree.turn.sequence)
         if session.isStored { chronicle.record(evicted: [session]) }
     }

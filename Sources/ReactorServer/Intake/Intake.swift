@@ -23,7 +23,7 @@ final class Intake {
     private let openNodes: OpenNodes
     private let subscriptions: Subscriptions
     private let answers: AnswerService
-    private let handshake: Handshake
+    let handshake: Handshake
     /// Keeps users to the rules of the configuration.
     let quotas: UserQuotas
     /// Whether no input is handled, since another process may take over.

@@ -6,7 +6,9 @@
 final class SessionTable {
     private var sessions: [[UInt8]: Session] = [:]
     private var byClient: [UInt64: Session] = [:]
-    private var lastClient: UInt64 = 0
+    private var numbers = ClientNumbers()
+    /// The number up to which a snapshot says that numbers are in use.
+    private var reserved: UInt64 = 0
     /// Clients whose session has no connection.
     private var left = LeftSessions()
     /// The same clients by uid.
@@ -21,6 +23,9 @@ final class SessionTable {
     private(set) var sessionsMax: Int
     /// Maximum number of sessions of one uid; above it one of them is evicted.
     private(set) var perUIDMax: Int
+    /// Whether sessions that the history has may be evicted here. While another daemon leads, only
+    /// its rows end them.
+    private var evictsStored = true
 
     init(sessionsMax: Int, perUIDMax: Int = .max) {
         self.sessionsMax = sessionsMax
@@ -51,6 +56,37 @@ final class SessionTable {
 
     func find(client: UInt64) -> Session? { byClient[client] }
 
+    // MARK: Daemons of a cluster
+
+    /// Numbers further clients as those of the daemon `node`, and evicts no session that the history
+    /// has, until ``lead(_:keeping:)``.
+    func numberClients(as node: UInt8) {
+        evictsStored = false
+        numbers = ClientNumbers(of: node)
+        numbers.skip(to: reserved)
+        for client in byClient.keys { numbers.skip(to: client) }
+    }
+
+    /// Evicts sessions again, and ends the connections of all sessions but those of `clients`.
+    /// Returns the actions whose answers ended sessions waited for, in order.
+    func lead(
+        _ limits: ServerLimits, keeping clients: Set<UInt64>
+    ) -> [(session: Session, ordinal: UInt64)] {
+        evictsStored = true
+        for client in clients { byClient[client]?.markStart() }
+        let ended = all.filter { !clients.contains($0.client) }
+        let waits = ended.flatMap { session in
+            session.deferred.sorted().map { (session: session, ordinal: $0) }
+        }
+        endFormerConnections(limits, except: clients)
+        return waits
+    }
+
+    /// Whether a session may be evicted here.
+    func mayEvict(_ session: Session) -> Bool { evictsStored || !session.isStored }
+
+    // MARK: New sessions
+
     /// Creates a session. If there are too many of the uid, or in all, evicts those that have been
     /// disconnected longest. `sequence` is that of the last transaction.
     ///
@@ -60,17 +96,16 @@ final class SessionTable {
     ) -> (Session, evicted: [Session]) {
         var evicted: [Session] = []
         while counts[uid] ?? 0 >= perUIDMax, let client = leftOf[uid]?.first,
-            let session = byClient[client]
+            let session = byClient[client], mayEvict(session)
         {
             evict(session, at: sequence, into: &evicted)
         }
         while sessions.count >= sessionsMax, let client = left.first,
-            let session = byClient[client]
+            let session = byClient[client], mayEvict(session)
         {
             evict(session, at: sequence, into: &evicted)
         }
-        lastClient += 1
-        let session = Session(secret: secret, uid: uid, client: lastClient)
+        let session = Session(secret: secret, uid: uid, client: numbers.next())
         insert(session)
         invariants()
         return (session, evicted)
@@ -86,8 +121,12 @@ final class SessionTable {
 
     /// Restores a session that the journal has.
     func restore(client: UInt64, secret: [UInt8], uid: UInt32) {
-        lastClient = max(lastClient, client)
-        guard byClient[client] == nil else { return }
+        numbers.skip(to: client)
+        if let known = byClient[client] {
+            // A following daemon has given the session to the client itself.
+            known.markStored()
+            return touch(known)
+        }
         let session = Session(secret: secret, uid: uid, client: client)
         session.markStored()
         insert(session)
@@ -97,7 +136,7 @@ final class SessionTable {
     /// Restores a session of a former process that had no action.
     func restoreBlank(client: UInt64, secret: [UInt8], uid: UInt32) {
         guard byClient[client] == nil, sessions[secret] == nil else { return }
-        lastClient = max(lastClient, client)
+        numbers.skip(to: client)
         let session = Session(secret: secret, uid: uid, client: client)
         insert(session)
         list(session)
@@ -105,7 +144,7 @@ final class SessionTable {
 
     /// Records that a session of an earlier run had another action: it disconnected later than
     /// others.
-    func touch(_ session: Session) { list(session) }
+    func touch(_ session: Session) { if session.connection == nil { list(session) } }
 
     /// Lists a session without a connection.
     private func list(_ session: Session) {
@@ -159,10 +198,13 @@ final class SessionTable {
     var all: [Session] { sessions.values.sorted { $0.client < $1.client } }
 
     /// The highest number of a client.
-    var lastNumber: UInt64 { lastClient }
+    var lastNumber: UInt64 { numbers.last }
 
     /// Reserves client numbers up to this one.
-    func skip(to client: UInt64) { lastClient = max(lastClient, client) }
+    func skip(to client: UInt64) {
+        reserved = max(reserved, client)
+        numbers.skip(to: client)
+    }
 
     /// Ends the connections of sessions of an earlier run, except those of `clients`.
     func endFormerConnections(_ limits: ServerLimits, except clients: Set<UInt64> = []) {
@@ -188,7 +230,7 @@ final class SessionTable {
         var evicted: [Session] = []
         guard session.connection == nil, byClient[session.client] === session else { return [] }
         leftBytes += session.weigh()
-        while leftBytes > bytesMax,
+        while evictsStored, leftBytes > bytesMax,
             let largest = byClient.values.max(by: {
                 ($0.weighedBytes, $1.client) < ($1.weighedBytes, $0.client)
             }), largest.weighedBytes > 0
@@ -202,7 +244,7 @@ final class SessionTable {
     /// The disconnected session of a uid with the most bytes of outcomes; nil if none has any.
     /// *Cost*: O(disconnected sessions of the uid).
     func heaviestLeft(of uid: UInt32) -> Session? {
-        let sessions = (leftOf[uid]?.all ?? []).compactMap { byClient[$0] }
+        let sessions = (leftOf[uid]?.all ?? []).compactMap { byClient[$0] }.filter(mayEvict)
         let heaviest = sessions.max {
             ($0.weighedBytes, $1.client) < ($1.weighedBytes, $0.client)
         }
@@ -255,6 +297,35 @@ final class SessionTable {
             && byClient.values.reduce(0) { $0 + $1.weighedBytes } == leftBytes
             && byClient.values.allSatisfy { $0.connection == nil || !left.contains($0.client) }
             && left.count == leftOf.values.reduce(0) { $0 + $1.count }
+    }
+}
+
+/// The numbers that a daemon gives its clients.
+///
+/// *Shape*: the number of the daemon in its cluster times 2⁴⁵, plus a counter. A daemon that is
+/// alone is number 0.
+struct ClientNumbers {
+    /// The last number of the daemon.
+    private(set) var last: UInt64
+    private let end: UInt64
+
+    /// Bits of the counter: with 8 bits for the daemon, a number is exact in every JSON reader.
+    private static let counterBits: UInt64 = 45
+
+    init(of node: UInt8 = 0) {
+        last = UInt64(node) << Self.counterBits
+        end = last + 1 << Self.counterBits
+    }
+
+    /// The next number.
+    mutating func next() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    /// Gives out no number up to `client`, if that is one of this daemon.
+    mutating func skip(to client: UInt64) {
+        if client > last, client < end { last = client }
     }
 }
 

@@ -109,7 +109,7 @@ extension SimulatedJournal {
             guard snapshot.isComplete else { return }
             run?.made.lastNumber = lastNumber
             finishSnapshot()
-        } else if !server.isReadOnly, random.chance(takesSnapshots ? habits.snapshotPercent : 0) {
+        } else if server.mode != .full, random.chance(takesSnapshots ? habits.snapshotPercent : 0) {
             server.wantSnapshot()
         }
     }

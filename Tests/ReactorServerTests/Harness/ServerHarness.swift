@@ -62,6 +62,25 @@ final class ServerHarness {
         lastID = server.highestConnection
     }
 
+    /// Follows another server from a recovered state, as daemon `node`.
+    init(following recovery: Recovery, leader: String? = "a", as node: UInt8 = 2) {
+        var secret = UInt64(node) << 20
+        server = Server(following: recovery, leader: leader, as: node, daemonName: "test") {
+            secret += 1
+            return secret
+        }
+        lastID = UInt64(node) << 56
+    }
+
+    /// Applies rows of the followed server, a turn each.
+    func follow(_ rows: [Batch]) throws {
+        for row in rows {
+            try server.follow(row, at: now)
+            turn()
+        }
+        settle()
+    }
+
     /// The rows that a journal would contain so far, from the appended batches.
     var rows: [Batch] { Array(batches.dropLast(unappended.count)) }
 

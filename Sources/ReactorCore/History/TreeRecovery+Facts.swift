@@ -104,3 +104,74 @@ extension TreeRecovery {
         }
     }
 }
+
+// MARK: - Schemas, ownerships and probes
+extension TreeRecovery {
+    /// Adds schemas that the history records.
+    package func learn(_ schemas: [KeptSchema]) {
+        for schema in schemas { tree.schemas.add(schema) }
+    }
+
+    /// The schemas in which the history has the node's values at this point; `nil` where it does
+    /// not record them.
+    package func keptSchema(of node: AnyNode) -> KeptSchema? {
+        let form = forms.form(of: node)
+        return tree.schemas.find(form.name, form.fingerprint)
+    }
+
+    /// The schemas of its reactor under which the task `id` was recorded; `nil` where the history
+    /// does not record them.
+    package func keptSchema(ofTask id: UInt64) -> KeptSchema? { forms.schema(ofTask: id) }
+
+    /// Replays a change of ownership. Idempotent.
+    package func replay(_ fact: OwnershipFact) {
+        if case .own(let number, _, _, _) = fact, node(number) == nil { return }
+        switch fact {
+        case .own(let number, _, _, _), .disown(let number, _, _): node(number)?.redo(fact)
+        case .end(let connection):
+            for owned in tree.ownership.take(connection: connection) {
+                for key in owned.keys {
+                    node(owned.node)?.redo(
+                        .disown(node: owned.node, key: key, connection: connection))
+                }
+            }
+        }
+        tree.ownership.apply(fact)
+    }
+
+    // MARK: Probes
+    /// Takes the probe that the daemon took at this point of the history.
+    package func probe(_ nodes: [ProbedNode]) {
+        hold(
+            HeldProbe(
+                sequence: tree.turn.sequence,
+                nodes: nodes.map { probed in
+                    guard let node = node(probed.number), node.fingerprint == probed.fingerprint
+                    else { return nil }
+                    return (node.path.description, node.copyState())
+                }))
+    }
+
+    /// Compares the last probe with the recorded sums. Returns whether a state was compared.
+    ///
+    /// *Throws*: ``RecoveryError/diverged(path:sequence:)``.
+    package func compare(_ sums: [UInt64]) throws(RecoveryError) -> Bool {
+        // The replay may have started from a snapshot between a probe and its sums.
+        guard let held else { return false }
+        hold(nil)
+        var isCompared = false
+        for (probed, sum) in zip(held.nodes, sums) {
+            guard let probed else { continue }
+            isCompared = true
+            guard WireChecksum.of({ probed.encode(&$0) }).value != sum else { continue }
+            let refusal = RecoveryError.diverged(path: probed.path, sequence: held.sequence)
+            guard let survey else { throw refusal }
+            // Where values are left out, states differ.
+            if survey.isComplete { survey.record(refusal) }
+        }
+        return isCompared
+    }
+
+    /// Forgets a probe whose sums are not in the history.
+    package func dropProbe() { hold(nil) }
+}

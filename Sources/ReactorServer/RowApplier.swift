@@ -1,0 +1,137 @@
+import ReactorBytes
+package import ReactorCore
+import ReactorWire
+
+/// Applies the rows of a leading daemon, each as a turn of this one.
+///
+///     try rows.apply(row)         // the turn now has what it has in the leading daemon
+///
+/// The tree and the sessions change as in a ``Recovery``. In addition, clients of this daemon get
+/// what the row has for them: the turn's deltas go to the followers of slices, and outcomes of
+/// actions, behind the turn's mark, to the connection of their session.
+///
+/// *Place*: ``Server/follow(_:at:)``. It holds the recovery, from which a promoted server goes on.
+final class RowApplier {
+    /// The recovery that the rows continue.
+    let recovery: Recovery
+    private let tree: Tree
+    private let sessions: SessionTable
+    private let connections: ConnectionTable
+    private let outcomes: OutcomeWriter
+    private let openNodes: OpenNodes
+    private let subscriptions: Subscriptions
+    private let intake: Intake
+    private let delivery: Delivery
+    /// Whether a row was applied in part, so that the tree is of no revision.
+    private var hasFailed = false
+
+    /// Continues `recovery`, which is finished; clients may follow its tree.
+    init(
+        _ recovery: Recovery, _ connections: ConnectionTable, _ outcomes: OutcomeWriter,
+        _ openNodes: OpenNodes, _ subscriptions: Subscriptions, _ intake: Intake,
+        _ delivery: Delivery
+    ) {
+        self.recovery = recovery
+        self.connections = connections
+        self.outcomes = outcomes
+        self.openNodes = openNodes
+        self.subscriptions = subscriptions
+        self.intake = intake
+        self.delivery = delivery
+        (tree, sessions) = (recovery.tree, recovery.sessions)
+        recovery.nodes.goLive { [unowned self] in cutConnections() }
+    }
+
+    /// Applies a row to the current turn.
+    ///
+    /// *Throws*: ``FollowError``. After another error than ``FollowError/misplaced(_:_:)`` and
+    /// ``FollowError/otherEpoch(_:)``, the server must not be used any more.
+    func apply(_ row: Batch) throws(FollowError) {
+        precondition(!hasFailed, "a row is applied although an earlier one has failed")
+        guard row.epoch == tree.turn.epoch else { throw .otherEpoch(row.epoch) }
+        guard row.after == tree.turn.sequence, row.sequence >= row.after else {
+            throw .misplaced(after: row.after, expected: tree.turn.sequence)
+        }
+        let facts: [TurnFact]
+        do throws(RecoveryError) {
+            facts = try recovery.redo(row)
+        } catch {
+            hasFailed = true
+            throw .unapplied(error)
+        }
+        for fact in facts { apply(fact, of: row.sequence) }
+    }
+
+    private func apply(_ fact: TurnFact, of sequence: UInt64) {
+        switch fact {
+        case .run(let by, let ordinal, let first, let count, _, _):
+            let session = sessions.find(client: by.client)
+            let isNew = session.map { ordinal > $0.ordinal } ?? false
+            recovery.replay(fact, upTo: sequence)
+            guard isNew, let session else { return }
+            outcomes.pass(AppliedRun(ordinal: ordinal, sequence: first, count: count), session)
+        case .outcome(let client, let ordinal, let outcome):
+            let session = sessions.find(client: client)
+            let isNew = session.map { ordinal > $0.ordinal || $0.isDeferred(ordinal) } ?? false
+            recovery.replay(fact, upTo: sequence)
+            if isNew, let session { outcomes.pass(outcome, of: ordinal, session) }
+        case .session(let client, let secret, let uid):
+            // The client has begun the session here and has acted through another daemon: it comes
+            // back to the session that has its actions.
+            if let session = sessions.find(secret, uid: uid), session.client != client {
+                close(session)
+                sessions.end(session, at: sequence)
+            }
+            recovery.replay(fact, upTo: sequence)
+        case .goodbye(let client), .evicted(let client):
+            if let session = sessions.find(client: client) { close(session) }
+            recovery.replay(fact, upTo: sequence)
+        default: recovery.replay(fact, upTo: sequence)
+        }
+    }
+
+    /// Closes every connection at once, before a node gets another number: open nodes and slices are
+    /// found by the numbers of nodes.
+    private func cutConnections() {
+        for connection in connections.inOrder where !connection.isClosed {
+            subscriptions.leave(connection)
+            openNodes.leave(connection)
+            delivery.cut(connection)
+        }
+        subscriptions.dropCaches()
+    }
+
+    /// Closes the connection of a session that ends with the row.
+    private func close(_ session: Session) {
+        guard let connection = session.connection.flatMap({ connections[$0] }) else { return }
+        _ = connection.takeSession()
+        intake.close(
+            connection, Closing(.kicked, "the session has ended or goes on in another daemon"))
+    }
+}
+
+/// The reason why a following server does not apply a row.
+package enum FollowError: Error, Equatable, Sendable {
+    /// The row does not follow the last one. Nothing has changed.
+    case misplaced(after: UInt64, expected: UInt64)
+    /// The row begins another epoch: recover the server from the history that has the row. Nothing
+    /// has changed.
+    case otherEpoch(UInt64)
+    /// The row cannot be applied, or leads to another state than in the leading daemon. The server
+    /// must not be used any more.
+    case unapplied(RecoveryError)
+}
+
+extension FollowError: CustomStringConvertible {
+    /// The obstacle, and the next step.
+    package var description: String {
+        switch self {
+        case .misplaced(let after, let expected):
+            "a row of the leading daemon follows sequence \(after), expected one after "
+                + "\(expected): read the rows again from there"
+        case .otherEpoch(let epoch):
+            "a row of the leading daemon begins epoch \(epoch): recover the tree from its history"
+        case .unapplied(let error): "a row of the leading daemon cannot be applied: \(error)"
+        }
+    }
+}

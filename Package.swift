@@ -368,8 +368,8 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "ClusterSimulation", "ReactorTesting", "ReactorBytes", "ReactorCluster",
-                "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire", "ReactorThreads",
-                "StockReactors",
+                "ReactorServer", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorWire",
+                "ReactorThreads", "StockReactors",
             ],
             swiftSettings: strict),
         // The rules about the sources, measured over the compiler's own parse of them. Must not

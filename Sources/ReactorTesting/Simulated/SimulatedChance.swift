@@ -139,11 +139,17 @@ package final class SimulatedHooks {
     package var onStep: (() -> Void)?
     /// Called with each batch before it is appended.
     package var onBatch: ((Batch) -> Void)?
+    /// Called before the server learns that the oldest batch is appended, in a world without a
+    /// journal.
+    package var onAppended: (() -> Void)?
     /// Called with the recovered state before clients are served.
     package var onRecovered: ((Recovery) -> Void)?
     /// Called with the bytes of each write, which are whole frames, before the client receives
     /// them.
     package var onWrite: ((ConnectionID, [UInt8]) -> Void)?
+    /// Called with bytes that arrived at the server; returns those that the server reads in their
+    /// place.
+    package var onRead: ((ConnectionID, [UInt8]) -> [UInt8])?
 
     /// Has `audit` check every step.
     package func check(_ audit: MemoryAudit) { self.audit = audit }

@@ -116,12 +116,19 @@ package final class SimulatedClient {
 
 /// The open links of a simulated world, with their clients.
 ///
-/// *Invariants*: every link has a number that was given once, at most the last one.
+/// *Invariants*: every link has a number that was given once, at most the last one. The 8 upper
+/// bits of a number are those of the daemon in its cluster.
 struct SimulatedLinks {
     typealias Entry = (link: SimulatedLink, client: SimulatedClient?)
 
     private var entries: [ConnectionID: Entry] = [:]
-    private var lastNumber: UInt64 = 0
+    private let node: UInt8
+    private var lastNumber: UInt64
+
+    init(of node: UInt8 = 0) {
+        self.node = node
+        lastNumber = UInt64(node) << 56
+    }
 
     /// The link with this number, if it is open.
     subscript(id: ConnectionID) -> Entry? { entries[id] }
@@ -143,6 +150,7 @@ struct SimulatedLinks {
 
     /// Numbers later links after `number` and, if `keepsNumbers` is true, after the links so far.
     mutating func renumber(behind number: UInt64, keepsNumbers: Bool) {
+        guard number >> 56 == node else { return }
         lastNumber = max(keepsNumbers ? lastNumber : 0, number)
     }
 }

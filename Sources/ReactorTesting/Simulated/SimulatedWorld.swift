@@ -38,7 +38,7 @@ package final class SimulatedWorld {
     /// The world in which effects of the trees run; nil if they do not run.
     private let effects: ManualWorld?
     private(set) var clients: [SimulatedClient] = []
-    private var links = SimulatedLinks()
+    private var links: SimulatedLinks
     private var isTurnDue = false
     /// Requests of mirrors to their clients.
     let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
@@ -63,8 +63,9 @@ package final class SimulatedWorld {
     init(
         seed: UInt64, _ server: Server, _ secrets: SecretSource, effects: ManualWorld?,
         isCalm: Bool, weather: SimulatedWeather, faults: (any SimulatedFaults)?,
-        journal: SimulatedJournal?
+        journal: SimulatedJournal?, node: UInt8 = 0
     ) {
+        links = SimulatedLinks(of: node)
         self.server = server
         self.secrets = secrets
         self.effects = effects
@@ -286,7 +287,8 @@ extension SimulatedWorld {
                 }
             }
         }
-        server.receive(link.id, bytes.span, at: timeline.now)
+        let read = hooks.onRead?(link.id, bytes) ?? bytes
+        if !read.isEmpty { server.receive(link.id, read.span, at: timeline.now) }
     }
 
     func scheduleDown(_ link: SimulatedLink) {
@@ -438,6 +440,7 @@ extension SimulatedWorld {
         timeline.after(due - timeline.now) { [unowned self] in
             // A server that has been replaced has lost its unfinished batches.
             guard start == counts.restarts else { return }
+            hooks.onAppended?()
             server.appended(batch.turn, at: timeline.now)
             noteServer()
         }

@@ -245,8 +245,9 @@ package enum Question: Equatable, Sendable {
     /// Takes a snapshot of the current revision. The answer is a ``SnapshotMade``.
     case snapshot
     /// Copies the history to a new directory of the daemon's machine; only for the daemon's own
-    /// user and root. The answer is a ``BackupMade``.
-    case backup(to: String)
+    /// user and root. With `forNode`, the copy is for another daemon of the cluster, and begins no
+    /// epoch. The answer is a ``BackupMade``.
+    case backup(to: String, forNode: Bool = false)
     /// Makes a dated backup in a directory of the daemon's machine, and removes older ones beyond
     /// the newest `keep`; only for the daemon's own user and root. The answer is a ``BackupsKept``.
     case keepBackup(in: String, keep: UInt64)

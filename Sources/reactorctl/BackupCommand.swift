@@ -19,6 +19,10 @@ struct BackupCommand: AsyncParsableCommand {
             in UTC: backup-20261124T202400Z. Once the new one is complete, older ones beyond the \
             newest N are removed. Only complete and undamaged backups count, and only such ones \
             are removed; a damaged one is reported with exit code 74.
+
+            With --node, the copy is for another daemon of the same cluster, which continues from \
+            it in the same epoch, and gets what happened since from the others. Such a copy is no \
+            backup: a daemon that is alone must not start from it.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -30,6 +34,9 @@ struct BackupCommand: AsyncParsableCommand {
         ))
     var keep: UInt64?
 
+    @Flag(name: .long, help: "Make the copy for another daemon of the same cluster.")
+    var node = false
+
     @Argument(
         help: """
             The new directory, on the daemon's machine, which must not exist yet; with --keep, the \
@@ -39,6 +46,9 @@ struct BackupCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         guard keep != 0 else { throw ValidationError("--keep 0: expected 1 or more") }
+        guard keep == nil || !node else {
+            throw ValidationError("--keep and --node: expected one of them")
+        }
     }
 
     mutating func run() async throws {
@@ -47,7 +57,7 @@ struct BackupCommand: AsyncParsableCommand {
         let path = try ProcessEnvironment.absolute(directory)
         if let keep { return try await make(in: path, keeping: keep, client) }
         let made = try await Failure.explain { () throws(ClientError) in
-            try await client.backup(to: path)
+            try await client.backup(to: path, forNode: node)
         }
         client.close()
         try Output.line(

@@ -1,4 +1,5 @@
 import Foundation
+import ReactorJournal
 import ReactorServer
 import ReactorThreads
 import ReactorWire
@@ -61,6 +62,33 @@ struct HistoryArchiveTests {
         rig.gate.ring()
         #expect(throws: Refusal.self) { try rig.answer(backup).get() }
         #expect(!FileManager.default.fileExists(atPath: path))
+        rig.close()
+    }
+
+    @Test("a copy for another daemon begins no epoch; a daemon that is alone makes no such copy")
+    func copyForNode() throws {
+        let alone = try ArchiveRig()
+        alone.append(1, .child("a", 1))
+        let refused = alone.home.path("copy")
+        let answer = alone.answer(alone.ask(.backup(to: refused, forNode: true)))
+        guard case .failure(let refusal) = answer else {
+            Issue.record("a daemon that is alone made a copy for another one")
+            return
+        }
+        #expect(refusal.message.contains("--node"))
+        #expect(!FileManager.default.fileExists(atPath: refused))
+        alone.close()
+        let rig = try ArchiveRig()
+        try rig.store(1, .child("a", 1), log: [1, 9])
+        for (name, forNode) in [("node", true), ("backup", false)] {
+            let path = rig.home.path(name)
+            let made = try BackupMade(
+                wireBytes: rig.answer(rig.ask(.backup(to: path, forNode: forNode))).get())
+            #expect(made.row == 1 && made.revision == Revision(epoch: 7, sequence: 1))
+            let copy = try DataDirectory(at: path)
+            #expect(try JournalReader(copy).verifyRest().epoch == (forNode ? 7 : 0))
+            #expect(try SQLiteJournal.logWords(in: copy) == (forNode ? [1, 9] : nil))
+        }
         rig.close()
     }
 

@@ -325,9 +325,12 @@ extension Client {
     }
 
     /// Asks the daemon to copy its history into a new directory on its machine. `directory` is an
-    /// absolute path. The daemon allows it to its own user and to root.
-    package func backup(to directory: String) async throws(ClientError) -> BackupMade {
-        try await decoded(.backup(to: directory))
+    /// absolute path. With `forNode`, the copy is for another daemon of the cluster. The daemon
+    /// allows it to its own user and to root.
+    package func backup(
+        to directory: String, forNode: Bool = false
+    ) async throws(ClientError) -> BackupMade {
+        try await decoded(.backup(to: directory, forNode: forNode))
     }
 
     /// Asks the daemon to make a dated backup in a directory on its machine, and to remove older ones

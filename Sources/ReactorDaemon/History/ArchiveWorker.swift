@@ -164,8 +164,8 @@ final class ArchiveWorker {
             if waits { hasFollowers.raise() }
             if let reader = work.reader { return try read(inquiry, reader, waits: waits) }
             return try read(inquiry, reader(path, from, after, for: inquiry), waits: waits)
-        case .backup(let path):
-            return .answered(try backup(inquiry, path).wireBytes())
+        case .backup(let path, let forNode):
+            return .answered(try backup(inquiry, path, forNode: forNode).wireBytes())
         case .keepBackup(let folder, let count):
             return .answered(try keepBackup(inquiry, folder, count).wireBytes())
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
@@ -316,16 +316,26 @@ extension ArchiveWorker {
             problems: result.problems)
     }
 
-    private func backup(_ inquiry: Inquiry, _ path: String) throws(PastError) -> BackupMade {
+    private func backup(
+        _ inquiry: Inquiry, _ path: String, forNode: Bool = false
+    ) throws(PastError) -> BackupMade {
         guard path.hasPrefix("/") else {
             throw .outOfReach("expected an absolute path for a backup, got \(path)")
         }
+        let words = try PastTree.reading { () throws(JournalError) in
+            forNode ? try SQLiteJournal.logWords(in: directory) : []
+        }
+        guard words != nil else {
+            throw .outOfReach(
+                "this daemon shares its history with no other: make a backup without --node")
+        }
         let backup = try PastTree.reading { () throws(JournalError) in
             try JournalBackup(
-                of: directory, into: path,
+                of: directory, into: path, beginsEpoch: !forNode,
                 isCancelled: { [isOver] in isOver(inquiry.connection) })
         }
-        directory.markBackup()
+        // A copy that becomes a daemon's own directory does not stay as it is.
+        if !forNode { directory.markBackup() }
         return BackupMade(
             row: backup.end.number,
             revision: Revision(epoch: backup.end.epoch, sequence: backup.end.sequence),

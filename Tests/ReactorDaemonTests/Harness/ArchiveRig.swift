@@ -67,6 +67,20 @@ final class ArchiveRig: Sendable {
 
     /// Appends a row with one transaction, and informs the archive.
     func append(_ sequence: UInt64, epoch: UInt64 = 7, _ change: Change) {
+        journal.open().append(Self.batch(sequence, epoch, change))
+        appended.wait()
+        archive.appended()
+    }
+
+    /// Stores such a row as one of a log that other daemons share, and informs the archive.
+    func store(_ sequence: UInt64, _ change: Change, log words: [UInt64]) throws {
+        var rows = RowNumbering(after: try JournalReader(directory).verifyRest())
+        journal.open().store([try rows.row(of: Self.batch(sequence, 7, change), at: 5)], log: words)
+        appended.wait()
+        archive.appended()
+    }
+
+    private static func batch(_ sequence: UInt64, _ epoch: UInt64, _ change: Change) -> Batch {
         var writer = WireWriter()
         let frame = writer.beginFrame(
             .delta, flags: change.isStructural ? .structural : [], id: change.node,
@@ -74,13 +88,9 @@ final class ArchiveRig: Sendable {
         Origin.daemon.encode(into: &writer)
         change.mutation.encode(into: &writer)
         writer.endFrame(at: frame)
-        let bytes = writer.bytes
-        journal.open().append(
-            Batch(
-                turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence,
-                deltas: ByteSlice(bytes)))
-        appended.wait()
-        archive.appended()
+        return Batch(
+            turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence,
+            deltas: ByteSlice(writer.bytes))
     }
 
     /// Sends a query, and returns its number.

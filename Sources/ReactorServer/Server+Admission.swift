@@ -116,6 +116,23 @@ extension Server {
     /// Sets the name of the daemon that carries out actions, for the clients that this one refuses.
     package func setLeader(_ leader: String?) { outcomes.setLeader(leader) }
 
+    /// Serves no client while `isCut` is true, except administrators at their socket: the daemon
+    /// cannot reach the one that it follows, and does not know how old its state is. It applies
+    /// rows as before.
+    package func setCut(_ isCut: Bool, at now: UInt64) {
+        orders.begin(at: now)
+        guard isCut != (mode == .cut) else { return }
+        precondition(chronicle.isFollowing, "a server that follows no other is cut off from it")
+        chronicle.beginFollowing(isCut: isCut)
+        let reason =
+            "this daemon cannot reach the one that it follows, and its state may be old: try again"
+        peers.cut(for: isCut ? reason : nil)
+        guard isCut else { return }
+        for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
+            intake.close(connection, Closing(.cut, reason))
+        }
+    }
+
     /// Applies a row of the leading daemon to the current turn, whose end sends clients what it has
     /// for them. Call ``endTurn(at:)`` after each row.
     ///
@@ -141,6 +158,7 @@ extension Server {
         precondition(!chronicle.hasChanges, "a server is promoted within the turn of a row")
         orders.begin(at: now)
         try rows.recovery.nodes.checkTasks()
+        setCut(false, at: now)
         apply(with: nil)
         tree.turn.recordFacts()
         sealer.setFollowing(false)

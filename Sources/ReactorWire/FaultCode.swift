@@ -20,6 +20,9 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let busy = FaultCode(rawValue: "BUSY")
     /// The daemon is shutting down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")
+    /// The daemon follows another one, cannot reach it, and does not know how old its state is.
+    /// Closes the connection; the client may connect again.
+    public static let cut = FaultCode(rawValue: "CUT")
     /// An operator ended the connection. Closes the connection; the client may connect again.
     public static let kicked = FaultCode(rawValue: "KICKED")
     /// The session is in use by another connection. Closes the connection.

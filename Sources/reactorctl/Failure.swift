@@ -78,7 +78,7 @@ struct Failure: Error {
     static func code(of fault: FaultCode) -> Int32? {
         switch fault {
         case .notFound, .path, .history: noPathCode
-        case .busy, .sessionBusy, .draining, .quota, .elsewhere: unknownCode
+        case .busy, .sessionBusy, .draining, .quota, .elsewhere, .cut: unknownCode
         case .forbidden: forbiddenCode
         case .storage, .diskFull, .memoryFull: storageCode
         default: nil

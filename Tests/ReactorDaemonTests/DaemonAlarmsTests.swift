@@ -24,6 +24,8 @@ struct DaemonAlarmsTests {
         #expect(all.lines.contains { $0.contains("near bytesMax") } && all.lines.count == 5)
         all.admission = .limited
         #expect(all.lines.first?.hasPrefix("the data directory has bytesMax") == true)
+        all.admission = .cut
+        #expect(all.lines.first?.hasPrefix("cut off") == true)
         all.admission = .shrinking
         #expect(all.lines.first?.hasPrefix("the disk is full") == true)
     }

@@ -74,8 +74,8 @@ struct WireFormatArticleTests {
     @Test("the article lists every code of the system")
     func codes() {
         let codes: [FaultCode] = [
-            .framing, .state, .version, .timeout, .busy, .draining, .kicked, .sessionBusy, .decode,
-            .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .deferred,
+            .framing, .state, .version, .timeout, .busy, .draining, .cut, .kicked, .sessionBusy,
+            .decode, .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .deferred,
             .effectsLost, .tooLarge, .diskFull, .memoryFull, .elsewhere,
         ]
         for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }

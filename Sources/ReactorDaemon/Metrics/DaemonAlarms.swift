@@ -31,6 +31,9 @@ struct DaemonAlarms {
             lines.append(
                 "the data directory has bytesMax: only actions that make states smaller are accepted"
             )
+        case .cut:
+            lines.append(
+                "cut off: no client is served, as the daemon that this one follows is out of reach")
         case .all, .following: break
         }
         if isStateFull {

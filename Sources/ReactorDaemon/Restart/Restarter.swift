@@ -97,7 +97,9 @@ extension Restarter {
             return answer(inquiry, problem: "another restart is in progress")
         }
         guard !shell.server.isDraining, shell.server.admission == .all else {
-            return answer(inquiry, problem: "the daemon is shutting down, or its disk is full")
+            return answer(
+                inquiry,
+                problem: "the daemon is shutting down, its disk is full, or it follows another one")
         }
         stage = .preparing(inquiry, since: loop.now)
         // Without it, the new process might have a long history to replay.

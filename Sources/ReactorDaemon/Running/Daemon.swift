@@ -367,7 +367,7 @@ extension Daemon {
             logger.warning(
                 "the disk is full: released the reserve for actions that make states smaller")
             goOn(.shrinking)
-        case .full, .following: return
+        case .full, .following, .cut: return
         case .limited:
             guard keeper.diskLevel != .full else { return }
             logger.notice("the data directory has room again: accepting all actions")

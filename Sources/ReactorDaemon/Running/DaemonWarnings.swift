@@ -69,6 +69,7 @@ struct DaemonWarnings {
         case .shrinking: "the disk is full: accepting only actions that shrink states"
         case .full: "the disk is full: read-only"
         case .following: "following another daemon: read-only"
+        case .cut: "cut off from the daemon that it follows: serving no clients"
         }
     }
 

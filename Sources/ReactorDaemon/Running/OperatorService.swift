@@ -191,9 +191,11 @@ extension OperatorService {
         case "/metrics": withText { respond(HTTPResponse(metrics: Array($0.utf8))) }
         case "/livez": respond(HTTPResponse(.ok, "ok"))
         case "/readyz":
-            let isDraining = daemon?.shell.server.isDraining ?? true
+            let server = daemon?.shell.server
+            if server?.isDraining ?? true { return respond(HTTPResponse(.unavailable, "draining")) }
             respond(
-                isDraining ? HTTPResponse(.unavailable, "draining") : HTTPResponse(.ok, "ok"))
+                server?.mode == .cut
+                    ? HTTPResponse(.unavailable, "cut off") : HTTPResponse(.ok, "ok"))
         default:
             respond(HTTPResponse(.notFound, "served here: /metrics, /livez and /readyz"))
         }

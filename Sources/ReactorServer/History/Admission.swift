@@ -13,6 +13,8 @@ package enum Admission: Sendable {
     case full
     /// None: another daemon leads, and this one follows it.
     case following
+    /// None, and no client is served: this daemon follows another one that it cannot reach.
+    case cut
 
     /// What the server does.
     package var mode: ServerMode {
@@ -20,11 +22,17 @@ package enum Admission: Sendable {
         case .all, .limited, .shrinking: .leading
         case .full: .full
         case .following: .following
+        case .cut: .cut
         }
     }
 
     /// Whether actions are refused because there is no space, all or those that add bytes.
-    package var lacksSpace: Bool { self != .all && self != .following }
+    package var lacksSpace: Bool {
+        switch self {
+        case .limited, .shrinking, .full: true
+        case .all, .following, .cut: false
+        }
+    }
 
     /// Whether only actions that make the tree smaller may run.
     package var isShrinking: Bool { self == .limited || self == .shrinking }
@@ -44,7 +52,7 @@ package enum Admission: Sendable {
                 "the data directory has reached data.bytesMax, \(diskBytesMax) bytes: until it is "
                     + "smaller, the daemon accepts only actions that make states smaller; ask the "
                     + "operator to raise data.bytesMax and reload")
-        case .full, .following:
+        case .full, .following, .cut:
             Rejection(
                 .diskFull,
                 "the daemon's disk is full: it serves reads, and refuses actions until there "
@@ -59,6 +67,16 @@ package enum ServerMode: Sendable {
     case leading
     /// It refuses them, and applies what another daemon decides.
     case following
+    /// It serves no client, and applies what another daemon decides, as soon as it can reach that.
+    case cut
     /// It refuses them, as its disk is full.
     case full
+}
+
+extension Outcome {
+    /// Whether it is the rejection for a full disk.
+    var isForLackOfSpace: Bool {
+        guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
+        return true
+    }
 }

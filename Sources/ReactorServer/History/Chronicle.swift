@@ -76,7 +76,7 @@ final class Chronicle {
     var isReadOnly: Bool { admission.mode != .leading }
 
     /// Whether another daemon leads, and this one follows it.
-    var isFollowing: Bool { admission == .following }
+    var isFollowing: Bool { admission == .following || admission == .cut }
 
     /// Whether the turn has a transaction.
     var hasChanges: Bool { tree.turn.sequence != turnStart }
@@ -104,9 +104,11 @@ extension Chronicle {
     /// Refuses every action, from the first turn on.
     func beginReadOnly() { admission = .full }
 
-    /// Refuses every action, as another daemon leads. No client can contradict the epoch: the
-    /// leading daemon has all that any client knows.
-    func beginFollowing() { (admission, epoch) = (.following, .own) }
+    /// Refuses every action, as another daemon leads; with `isCut`, this one cannot reach that. No
+    /// client can contradict the epoch: the leading daemon has all that any client knows.
+    func beginFollowing(isCut: Bool = false) {
+        (admission, epoch) = (isCut ? .cut : .following, .own)
+    }
 
     /// Prepares for the end of ``beginFollowing()``: the first probe sums what the rows applied so
     /// far leave unverified.
@@ -487,13 +489,5 @@ extension Chronicle {
         ServerSnapshot(of: tree, sessions, isLive: isLive) { [weak self, highestConnection] in
             self?.highestConnection ?? highestConnection
         }
-    }
-}
-
-extension Outcome {
-    /// Whether it is the rejection for a full disk.
-    fileprivate var isForLackOfSpace: Bool {
-        guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
-        return true
     }
 }

@@ -30,6 +30,8 @@ final class PeerAdmission {
     private var reservedCount: Int
     /// True once the server is ending: no client is admitted.
     private(set) var isDraining = false
+    /// Why no client is admitted except an administrator; nil if clients are.
+    private var cutReason: String?
     /// True while the process is near its memory ceiling: only the owner is admitted.
     private var isShortOfMemory = false
     /// What callers may do; nil without rules.
@@ -68,6 +70,7 @@ final class PeerAdmission {
     ) -> (FaultCode, String, RefusalReason)? {
         if isDraining { return (.draining, "the daemon is shutting down", .draining) }
         if isAdministrator(peer) { return reasonToTurnAwayAdmin() }
+        if let cutReason { return (.cut, cutReason, .cut) }
         if isShortOfMemory, peer.uid != ownerUID {
             let text = "the daemon is near its memory ceiling, memoryMax: try again later"
             return (.busy, text, .memoryMax)
@@ -86,7 +89,8 @@ final class PeerAdmission {
         return nil
     }
 
-    private func isAdministrator(_ peer: Peer) -> Bool {
+    /// Whether a peer is an administrator at the second socket.
+    func isAdministrator(_ peer: Peer) -> Bool {
         peer.isAdministrator(ownerUID: ownerUID)
     }
 
@@ -155,6 +159,9 @@ final class PeerAdmission {
 
     /// Admits no other clients than the owner's while `isShortOfMemory` is true.
     func refuseOthers(while isShortOfMemory: Bool) { self.isShortOfMemory = isShortOfMemory }
+
+    /// Admits only administrators while there is a reason.
+    func cut(for reason: String?) { cutReason = reason }
 
     /// Stops admitting clients; returns whether that is new.
     func drain() -> Bool {

@@ -4,6 +4,8 @@ package import ReactorWire
 package enum RefusalReason: String, CaseIterable, Sendable {
     /// The daemon is shutting down.
     case draining
+    /// The daemon cannot reach the one that it follows.
+    case cut
     /// ``ServerLimits/connectionsMax`` connections are open.
     case connectionsMax
     /// ``ServerLimits/connectionsPerUIDMax`` connections of the user are open.

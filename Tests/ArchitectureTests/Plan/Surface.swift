@@ -19,7 +19,7 @@ enum Surface {
         "ReactorLoop": 34,
         "ReactorServer": 49,
         "ReactorTesting": 248,
-        "ReactorWire": 449,
+        "ReactorWire": 450,
         "StockReactors": 153,
         "TrackerExample": 37,
     ]

@@ -179,6 +179,34 @@ struct FollowTests {
         #expect(try OutcomeLog(here.frames())[2]?.isApplied == true)
     }
 
+    @Test("a follower that is cut off serves no client, applies rows, and serves again afterwards")
+    func cut() throws {
+        let pair = try ServerPair()
+        let here = pair.follower.client()
+        let admin = pair.follower.connect(uid: 0, isAtAdminSocket: true)
+        pair.follower.server.setCut(true, at: pair.follower.now)
+        pair.follower.settle()
+        let closing = try #require(here.frames(.closing).first)
+        #expect(try closing.decode(Closing.self).code == .cut)
+        #expect(pair.follower.server.mode == .cut && pair.follower.server.isReadOnly)
+        #expect(!pair.follower.server.admission.lacksSpace)
+        let other = pair.follower.connect()
+        pair.follower.settle()
+        #expect(try other.frames(.closing).first?.decode(Closing.self).code == .cut)
+        #expect(pair.follower.server.statistics.refusals[.cut] == 1)
+        // An administrator sees what is wrong.
+        admin.hello()
+        pair.follower.turn()
+        #expect(admin.frames(.welcome).count == 1)
+        pair.client.add(3)
+        try pair.step()
+        #expect(try pair.follower.tally("/visits").count == 3)
+        pair.follower.server.setCut(false, at: pair.follower.now)
+        #expect(pair.follower.server.mode == .following)
+        let back = pair.follower.client()
+        #expect(try back.welcome().sequence == 1)
+    }
+
     @Test("what clients of a follower do ends nothing that the leader's clients own")
     func disconnects() throws {
         let pair = try ServerPair()

@@ -51,6 +51,21 @@ struct PromotionTests {
         #expect(here.id.rawValue > 2 << 56)
     }
 
+    @Test("a follower that was cut off leads with its clients' new connections")
+    func cut() throws {
+        let pair = try ServerPair()
+        pair.follower.server.setCut(true, at: pair.follower.now)
+        pair.follower.turn()
+        try pair.follower.server.lead(at: pair.follower.now)
+        pair.follower.turn()
+        #expect(pair.follower.server.mode == .leading)
+        let here = pair.follower.client()
+        here.open("/visits")
+        here.add(7)
+        pair.follower.settle()
+        #expect(try pair.follower.tally("/visits").count == 7)
+    }
+
     @Test("what the former leader's clients own ends, and what kept connections own stays")
     func owners() throws {
         let pair = try ServerPair()

@@ -345,10 +345,12 @@ extension Server {
     /// Connections from which nothing is read, as their user has used its quota.
     package var throttled: [ConnectionID] { intake.quotas.paused.map(\.id) }
 
-    /// Reads again from users that have tokens again; call it when ``ServerOutput/wake(at:)`` says.
+    /// Reads again from users that have tokens again, or have rested; call it when
+    /// ``ServerOutput/wake(at:)`` says.
     package func wake(at now: UInt64) {
         orders.begin(at: now)
         for connection in intake.quotas.takeReady(at: now) { intake.readOn(connection) }
+        intake.readOnReady()
     }
 
     /// Refuses new clients, sends every client the reason, and closes each connection once its
@@ -445,7 +447,7 @@ extension Server {
         sealer.endTurn()
         // `release()` reads again: answers to that input belong to the next turn.
         let lastTurn = chronicle.isFollowing ? delivery.turn - 1 : delivery.lastKeptTurn
-        if chronicle.advanceSnapshot(lastTurn) { intake.backlog.beginSnapshot() }
+        if chronicle.advanceSnapshot(lastTurn) { intake.backlog.beginSnapshot(at: now) }
         release()
         if chronicle.beginEpochIfContradicted({ handshake.random() }) {
             subscriptions.forgetDeltas()

@@ -92,7 +92,8 @@ final class Intake {
     /// Handles the waiting input of users whose bytes the journal now has.
     func readOnReleased() {
         guard !backlog.isEmpty else { return }
-        backlog.release(upTo: delivery.releasedTurn)
+        let restEnd = backlog.release(upTo: delivery.releasedTurn, at: orders.now)
+        if let restEnd { orders.append(.wake(at: restEnd)) }
         readOnReady()
     }
 
@@ -106,8 +107,9 @@ final class Intake {
         return isOver
     }
 
-    private func readOnReady() {
-        while let connection = backlog.takeReady() { readOn(connection) }
+    /// Handles the waiting input of users that need not wait any longer.
+    func readOnReady() {
+        while let connection = backlog.takeReady(at: orders.now) { readOn(connection) }
     }
 }
 
@@ -133,7 +135,7 @@ extension Intake {
     private func end() {
         guard backlog.isMeasuring else { return }
         time.end()
-        backlog.end(in: delivery.turn)
+        backlog.end(in: delivery.turn, at: orders.now)
     }
 
     /// Processes the consecutive plain actions from `first` on, those of a measured user as long as
@@ -164,9 +166,9 @@ extension Intake {
     /// Whether a connection waits: its user has too many bytes before the journal. A connection
     /// that is greeting does not wait, so that it does not count as silent.
     private func mustWait(_ connection: Connection) -> Bool {
-        guard peers.hasSeveralUsers, !connection.isGreeting, backlog.isFull(connection.peer) else {
-            return false
-        }
+        guard peers.hasSeveralUsers, !connection.isGreeting,
+            backlog.isFull(connection.peer, at: orders.now)
+        else { return false }
         keepWaiting(connection)
         return true
     }

@@ -5,16 +5,17 @@ import ReactorBytes
 /// are connected: the bytes that the journal does not have yet, and the bytes since the last
 /// snapshot began.
 ///
-///     guard !backlog.isFull(peer) else { return backlog.keepWaiting(connection) }
+///     guard !backlog.isFull(peer, at: now) else { return backlog.keepWaiting(connection) }
 ///     backlog.begin(peer)
 ///     … if backlog.isSpent { backlog.keepWaiting(connection) }       // between two frames
-///     backlog.end(in: delivery.turn)
-///     backlog.release(upTo: delivery.releasedTurn)
-///     while let connection = backlog.takeReady() { … }
+///     backlog.end(in: delivery.turn, at: now)
+///     let rest = backlog.release(upTo: delivery.releasedTurn, at: now)
+///     while let connection = backlog.takeReady(at: now) { … }
 ///
 /// The outputs of a turn wait for its batch and all earlier ones. So another user's small action
-/// waits for the bytes that a user has put before it, and this is their bound. While the shell
-/// holds back the users that write most, they wait until it has a snapshot.
+/// waits for the bytes that a user has put before it, and this is their bound. After many bytes,
+/// their user rests for a multiple of the time that they took, if another user writes as well. While
+/// the shell holds back the users that write most, they wait until it has a snapshot.
 ///
 /// *Place*: ``Intake`` measures what it handles. An administrator at the second socket is not
 /// measured. *Shape*: shares are in the order of their turns; the waiting bytes of a user are the
@@ -36,16 +37,39 @@ final class UserBacklog {
     private var running: (uid: UInt32, start: Int, end: Int)?
     /// Connections that wait until the server reads from their users again, oldest first.
     private let held = Cell<[Connection]>([])
+    /// The user that wrote last, and the one that wrote last before it.
+    private var lastWriter: Writer?, formerWriter: Writer?
+
+    // A share of fewer bytes takes hardly longer than an empty one.
+    /// Bytes of one turn after which a user rests.
+    private static let restByteCountMin = 32 << 10
+    // So that few of another user's actions meet the bytes of one that writes without pause.
+    /// How long a user rests, as a multiple of the time that its bytes took.
+    private static let restFactor: UInt64 = 4
+    /// Maximum nanoseconds of a rest.
+    private static let restMax: UInt64 = 1_000_000_000
+    /// Nanoseconds after its last bytes in which a user counts as one that writes.
+    private static let writingMax: UInt64 = 1_000_000_000
+
+    /// A user, and when its last bytes came.
+    private struct Writer {
+        let uid: UInt32
+        var time: UInt64
+    }
 
     /// Bytes that a user's input has added to a turn.
     private struct Share {
         let turn: UInt64
         let uid: UInt32
         var byteCount: Int
+        /// When the first of them came.
+        let time: UInt64
     }
 
     /// The bytes of a user.
     private struct Account {
+        /// Nothing is read from the user's clients before this time.
+        var restEnd: UInt64 = 0
         /// Bytes that wait for the journal.
         var waitingByteCount = 0
         /// Bytes since the last snapshot began.
@@ -64,12 +88,14 @@ final class UserBacklog {
     /// Bytes of a user that wait for the journal.
     func waitingByteCount(of uid: UInt32) -> Int { accounts.value[uid]?.waitingByteCount ?? 0 }
 
-    /// Whether the user of a peer has as many bytes before the journal as it may, or is held back.
-    func isFull(_ peer: Peer) -> Bool {
+    /// Whether the user of a peer has as many bytes before the journal as it may, rests, or is held
+    /// back.
+    func isFull(_ peer: Peer, at now: UInt64) -> Bool {
         guard !accounts.value.isEmpty, !peer.isAdministrator(ownerUID: ownerUID),
             let account = accounts.value[peer.uid]
         else { return false }
-        return account.waitingByteCount >= byteCountMax || holdsHeavy && isHeavy(account)
+        return account.waitingByteCount >= byteCountMax || account.restEnd > now
+            || holdsHeavy && isHeavy(account)
     }
 
     /// Whether a user has written at least half of an equal share of all bytes.
@@ -99,18 +125,24 @@ final class UserBacklog {
     }
 
     /// Ends what ``begin(_:)`` began, which belongs to this turn; does nothing if it began nothing.
-    func end(in turn: UInt64) {
+    func end(in turn: UInt64, at now: UInt64) {
         guard let running else { return }
         self.running = nil
         let byteCount = chronicle.turnByteCount - running.start
         guard byteCount > 0 else { return }
+        if lastWriter?.uid == running.uid {
+            lastWriter?.time = now
+        } else {
+            (lastWriter, formerWriter) = (Writer(uid: running.uid, time: now), lastWriter)
+        }
         accounts.value[running.uid, default: Account()].waitingByteCount += byteCount
         accounts.value[running.uid]?.writtenByteCount += byteCount
         writtenByteCount += byteCount
         if let last = shares.value.last, last.turn == turn, last.uid == running.uid {
             shares.value[shares.value.count - 1].byteCount += byteCount
         } else {
-            shares.value.append(Share(turn: turn, uid: running.uid, byteCount: byteCount))
+            shares.value.append(
+                Share(turn: turn, uid: running.uid, byteCount: byteCount, time: now))
         }
         invariants()
     }
@@ -128,13 +160,27 @@ final class UserBacklog {
     /// Whether no user's bytes wait for the journal.
     @inline(__always) var isEmpty: Bool { shares.value.isEmpty }
 
-    /// Forgets the waiting bytes of all turns up to `turn`, whose outputs may leave.
-    func release(upTo turn: UInt64) {
+    /// Forgets the waiting bytes of all turns up to `turn`, whose outputs may leave. Returns when the
+    /// rest of a user that begins now is over; nil if none begins.
+    func release(upTo turn: UInt64, at now: UInt64) -> UInt64? {
+        var end: UInt64?
         while let first = shares.value.first, first.turn <= turn {
             shares.value.removeFirst()
             accounts.value[first.uid]?.waitingByteCount -= first.byteCount
+            if first.byteCount >= Self.restByteCountMin, isWriting(besides: first.uid, at: now) {
+                let rest = min((now &- first.time) &* Self.restFactor, Self.restMax)
+                accounts.value[first.uid]?.restEnd = now &+ rest
+                end = max(end ?? 0, now &+ rest)
+            }
         }
         invariants()
+        return end
+    }
+
+    /// Whether another user than `uid` writes as well.
+    private func isWriting(besides uid: UInt32, at now: UInt64) -> Bool {
+        guard let other = lastWriter?.uid == uid ? formerWriter : lastWriter else { return false }
+        return now &- other.time <= Self.writingMax
     }
 
     /// Makes the users that write most wait until this is called with false. Returns whether that
@@ -146,15 +192,19 @@ final class UserBacklog {
 
     /// Takes the oldest connection whose user need not wait. A connection that must wait again goes
     /// to the end of the queue.
-    func takeReady() -> Connection? {
-        guard let index = held.value.firstIndex(where: { !isFull($0.peer) }) else { return nil }
+    func takeReady(at now: UInt64) -> Connection? {
+        guard let index = held.value.firstIndex(where: { !isFull($0.peer, at: now) }) else {
+            return nil
+        }
         return held.value.remove(at: index)
     }
 
     /// Begins to count written bytes, as a snapshot begins.
-    func beginSnapshot() {
+    func beginSnapshot(at now: UInt64) {
         writtenByteCount = 0
-        accounts.value = accounts.value.filter { $0.value.waitingByteCount > 0 }
+        accounts.value = accounts.value.filter {
+            $0.value.waitingByteCount > 0 || $0.value.restEnd > now
+        }
         for uid in accounts.value.keys { accounts.value[uid]?.writtenByteCount = 0 }
     }
 

@@ -88,6 +88,41 @@ struct UserBacklogTests {
         #expect(harness.server.statistics.faults == 0)
     }
 
+    @Test("after a large action, a user rests for four times its duration if another user writes")
+    func rests() throws {
+        let harness = start()
+        let (greedy, other) = (client(harness, uid: 5), client(harness, uid: 6))
+        harness.appendsAtOnce = false
+        other.send(frames(other, 1, of: 10))
+        greedy.send(frames(greedy, 3, of: 200_000))
+        harness.turn()
+        harness.now += 10_000_000
+        harness.append()
+        let end = harness.now + 40_000_000
+        #expect(harness.wakes == [end])
+        for time in [harness.now, end - 1] {
+            harness.now = time
+            harness.server.wake(at: time)
+            other.send(frames(other, 1, of: 10))
+            harness.turn()
+            harness.append()
+        }
+        #expect(greedy.socket.isPaused)
+        #expect(try outcomeCount(greedy) == 1 && outcomeCount(other) == 3)
+        harness.now = end
+        harness.server.wake(at: end)
+        harness.turn()
+        // The other user has written nothing for longer than a second.
+        harness.now += 2_000_000_000
+        harness.append()
+        #expect(harness.wakes.count == 1)
+        harness.turn()
+        harness.append()
+        harness.settle()
+        #expect(!greedy.socket.isPaused)
+        #expect(try outcomeCount(greedy) == 2)
+    }
+
     @Test("without a limit no action waits")
     func unlimited() throws {
         let harness = start { $0.unreleasedBytesPerUIDMax = .max }

@@ -14,12 +14,13 @@ package final class WorkThread: @unchecked Sendable {
     private var isJoined = false
 
     /// Starts a thread called `name` that runs `body`; `takesSignals` is false to block all signals
-    /// in it.
+    /// in it. A thread that `isInBackground` leaves the processors to the others of its process: it
+    /// has a nice value of ``backgroundNice``, if the system allows that.
     ///
     /// *Throws*: if the system cannot start a thread.
     package init(
         name: String, stackByteCount: Int = 2 << 20, takesSignals: Bool = true,
-        _ body: sending @escaping () -> Void
+        isInBackground: Bool = false, _ body: sending @escaping () -> Void
     ) throws(WorkThreadError) {
         // A new thread inherits the mask; set before, so that it never takes a signal.
         var (all, former) = (sigset_t(), sigset_t())
@@ -33,7 +34,8 @@ package final class WorkThread: @unchecked Sendable {
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, stackByteCount)
 
-        let task = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
+        let threadBody = ThreadBody(name: name, isInBackground: isInBackground, run: body)
+        let task = unsafe Unmanaged.passRetained(threadBody)
         var started = pthread_t()
         let code = unsafe pthread_create(
             &started, &attributes, { unsafe ThreadBody.start($0) }, task.toOpaque())
@@ -48,6 +50,10 @@ package final class WorkThread: @unchecked Sendable {
     deinit {
         if !isJoined { pthread_detach(thread) }
     }
+
+    // A third of the weight of other threads: it goes on beside them, and beside other processes.
+    /// The nice value of a thread in the background.
+    package static let backgroundNice: Int32 = 5
 
     /// Pauses the calling thread; a signal that it takes ends the pause. *C*: `nanosleep`.
     package static func pause(for duration: Duration) {
@@ -84,10 +90,12 @@ package struct WorkThreadError: Error, Equatable, CustomStringConvertible {
 /// The data of a new thread.
 private final class ThreadBody {
     let name: String
+    let isInBackground: Bool
     let run: () -> Void
 
-    init(name: String, run: @escaping () -> Void) {
+    init(name: String, isInBackground: Bool, run: @escaping () -> Void) {
         self.name = name
+        self.isInBackground = isInBackground
         self.run = run
     }
 
@@ -95,6 +103,10 @@ private final class ThreadBody {
         guard let raw = unsafe raw else { return nil }
         let body = unsafe Unmanaged<ThreadBody>.fromOpaque(raw).takeRetainedValue()
         nameCurrentThread(body.name)
+        // On Linux a nice value is that of a thread, and 0 the calling one. A sandbox may refuse.
+        if body.isInBackground {
+            setpriority(.init(PRIO_PROCESS.rawValue), 0, WorkThread.backgroundNice)
+        }
         body.run()
         return nil
     }

@@ -47,6 +47,20 @@ import Testing
         }
     }
 
+    @Test("a thread in the background has a nice value, and leaves that of others")
+    func background() throws {
+        let seen = Mailbox<Int32> {}
+        for isInBackground in [true, false] {
+            let thread = try WorkThread(name: "nice", isInBackground: isInBackground) {
+                seen.post(getpriority(.init(PRIO_PROCESS.rawValue), 0))
+            }
+            thread.join()
+        }
+        let own = getpriority(.init(PRIO_PROCESS.rawValue), 0)
+        let raised = max(own, WorkThread.backgroundNice)
+        #expect(seen.drain() == [raised, own])
+    }
+
     @Test("an error names the thread and the reason")
     func describesItself() {
         let error = WorkThreadError(name: "journal", code: EAGAIN)

@@ -37,7 +37,7 @@ final class HistoryArchive: Sendable {
         let gone = Guarded<Set<ConnectionID>>([])
         self.mailbox = mailbox
         (self.isStopping, self.hasFollowers, self.gone) = (isStopping, hasFollowers, gone)
-        thread = try WorkThread(name: "history") {
+        thread = try WorkThread(name: "history", isInBackground: true) {
             let worker = ArchiveWorker(
                 directory, dropped: dropped, limits: limits, roots: roots, secrets: secrets,
                 hasFollowers: hasFollowers,

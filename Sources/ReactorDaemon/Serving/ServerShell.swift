@@ -478,7 +478,7 @@ extension ServerShell {
             }
         }
         // Without a thread, the loop's thread encodes.
-        if (try? WorkThread(name: "answers", work)) == nil { work() }
+        if (try? WorkThread(name: "answers", isInBackground: true, work)) == nil { work() }
     }
 
     private func write(_ slices: ByteSlices, to id: ConnectionID, of server: Server) {

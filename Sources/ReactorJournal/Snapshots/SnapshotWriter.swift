@@ -50,7 +50,7 @@ package final class SnapshotWriter {
             mailbox: mailbox, bell: bell,
             waiting: waiting, partialName: SnapshotHeader.partialName(number))
         do {
-            _ = try WorkThread(name: "snapshot") {
+            _ = try WorkThread(name: "snapshot", isInBackground: true) {
                 let result = task.run()
                 // `onFinished` captures the owner's objects, so it is released on the owner's
                 // thread in any case.

@@ -14,6 +14,8 @@ import ReactorWire
 final class RowApplier {
     /// The recovery that the rows continue.
     let recovery: Recovery
+    /// The number of this daemon in its cluster.
+    let node: UInt8
     private let tree: Tree
     private let sessions: SessionTable
     private let connections: ConnectionTable
@@ -27,11 +29,12 @@ final class RowApplier {
 
     /// Continues `recovery`, which is finished; clients may follow its tree.
     init(
-        _ recovery: Recovery, _ connections: ConnectionTable, _ outcomes: OutcomeWriter,
-        _ openNodes: OpenNodes, _ subscriptions: Subscriptions, _ intake: Intake,
-        _ delivery: Delivery
+        _ recovery: Recovery, as node: UInt8, _ connections: ConnectionTable,
+        _ outcomes: OutcomeWriter, _ openNodes: OpenNodes, _ subscriptions: Subscriptions,
+        _ intake: Intake, _ delivery: Delivery
     ) {
         self.recovery = recovery
+        self.node = node
         self.connections = connections
         self.outcomes = outcomes
         self.openNodes = openNodes
@@ -70,6 +73,20 @@ final class RowApplier {
             recovery.replay(fact, upTo: sequence)
             guard isNew, let session else { return }
             outcomes.pass(AppliedRun(ordinal: ordinal, sequence: first, count: count), session)
+        case .action(let by, let ordinal, _, let frame):
+            let session = sessions.find(client: by.client)
+            let isNew = session.map { ordinal > $0.ordinal } ?? false
+            recovery.replay(fact, upTo: sequence)
+            if isNew, let session, Self.isAwaited(frame) {
+                session.awaitEffects(of: ordinal, isAsked: session.connection != nil)
+            }
+        case .notice(let client, let ordinal, let code, let message):
+            guard let session = sessions.find(client: client) else { return }
+            outcomes.pass(Notice(code: code, message: message), of: ordinal, session)
+        case .done(let client, let ordinal):
+            guard let session = sessions.find(client: client) else { return }
+            outcomes.passEnd(of: ordinal, session)
+        case .term: outcomes.endFormerEffects()
         case .outcome(let client, let ordinal, let outcome):
             let session = sessions.find(client: client)
             let isNew = session.map { ordinal > $0.ordinal || $0.isDeferred(ordinal) } ?? false
@@ -88,6 +105,12 @@ final class RowApplier {
             recovery.replay(fact, upTo: sequence)
         default: recovery.replay(fact, upTo: sequence)
         }
+    }
+
+    /// Whether the client of an action asked to learn the end of its effects.
+    private static func isAwaited(_ frame: [UInt8]) -> Bool {
+        let header = try? FrameHeader.decode(frame.span, at: 0, frameBytesMax: Int(UInt32.max))
+        return header?.flags.contains(.awaited) ?? false
     }
 
     /// Closes every connection at once, before a node gets another number: open nodes and slices are

@@ -91,7 +91,7 @@ extension Server {
 
     /// Continues from `recovery` as a follower of another daemon: applies the rows that it decides,
     /// see ``follow(_:at:)``, serves reads, and refuses actions with ``FaultCode/elsewhere``, whose
-    /// text names `leader`. No reactor decides and no effect runs until ``lead(keeping:_:at:)``.
+    /// text names `leader`. No reactor decides and no effect runs until ``lead(in:keeping:_:at:)``.
     ///
     /// `node` is the number of this daemon among those that follow each other, from which its
     /// clients get their numbers. ``Recovery/prepareToFollow()`` was called before the recovery
@@ -108,9 +108,12 @@ extension Server {
         chronicle.beginFollowing()
         sealer.setFollowing(true)
         outcomes.setLeader(leader)
+        // Effects of earlier actions may have ended since, in the daemon that ran them.
+        for session in sessions.all { session.markStart() }
         apply(
             with: RowApplier(
-                recovery, connections, outcomes, openNodes, subscriptions, intake, delivery))
+                recovery, as: node, connections, outcomes, openNodes, subscriptions, intake,
+                delivery))
     }
 
     /// Sets the name of the daemon that carries out actions, for the clients that this one refuses.
@@ -144,15 +147,17 @@ extension Server {
         chronicle.record(connection: ConnectionID(rows.recovery.lastConnection))
     }
 
-    /// Begins to decide, as part of a new turn: the leading daemon is gone, and this one has applied
-    /// every row. The tree continues as it is.
+    /// Begins to decide, in `term` of the cluster, as part of a new turn: the leading daemon is
+    /// gone, and this one has applied every row. The tree continues as it is.
     ///
     /// Connections of this server stay, and so do `connections` and `clients`, which other daemons
     /// serve. What all others own ends in this turn, and answers that they wait for are refused.
+    /// The effects of the former leading daemon have ended.
     ///
     /// *Throws*: if a planned task cannot be performed here. Nothing has changed then.
     package func lead(
-        keeping connections: Set<UInt64> = [], _ clients: Set<UInt64> = [], at now: UInt64
+        in term: UInt64, keeping connections: Set<UInt64> = [], _ clients: Set<UInt64> = [],
+        at now: UInt64
     ) throws(RecoveryError) {
         guard let rows else { preconditionFailure("a leading server is promoted") }
         precondition(!chronicle.hasChanges, "a server is promoted within the turn of a row")
@@ -163,10 +168,22 @@ extension Server {
         tree.turn.recordFacts()
         sealer.setFollowing(false)
         chronicle.endFollowing(rows.recovery)
+        outcomes.endFormerEffects()
+        outcomes.beginLeading()
         let own = self.connections.values
         let waits = intake.handshake.lead(
             keeping: clients.union(own.compactMap { $0.session?.client }))
         goOn(keeping: connections.union(own.map(\.id.rawValue)))
+        chronicle.record(.term(node: rows.node, term: term))
         intake.handshake.record(outcomesOf: waits)
+    }
+
+    /// Ends the leadership with the current turn, so that `node` leads next, or any daemon. The
+    /// shell reads nothing more and runs no job. Once the turn's row is in the log, it recovers a
+    /// server that follows.
+    package func stepDown(to node: UInt8?, at now: UInt64) {
+        precondition(outcomes.isFollowed, "a server that no other follows steps down")
+        holdInput(true, at: now)
+        chronicle.record(.stepDown(to: node))
     }
 }

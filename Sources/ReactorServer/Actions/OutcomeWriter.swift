@@ -23,6 +23,9 @@ final class OutcomeWriter {
     private let endedActions = Cell<[Origin]>([])
     /// The name of the daemon that carries out actions, while this one follows it; nil if unknown.
     private var leader: String?
+    /// Whether other daemons follow this one: their clients learn from the rows what clients here
+    /// are sent.
+    private(set) var isFollowed = false
 
     init(
         _ tree: Tree, _ sessions: SessionTable, _ connections: ConnectionTable,
@@ -44,6 +47,9 @@ final class OutcomeWriter {
 
     /// Sets the daemon to which clients are referred with new actions.
     func setLeader(_ leader: String?) { self.leader = leader }
+
+    /// Has other daemons follow this one, which begins to lead.
+    func beginLeading() { isFollowed = true }
 
     /// Whether the end of a turn has something to send for earlier actions.
     var isDue: Bool { !turn.isQuiet || !endedActions.value.isEmpty }
@@ -142,12 +148,27 @@ extension OutcomeWriter {
 
     /// Sends an outcome that another daemon decided, if the session has a connection here.
     func pass(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
+        guard let connection = connection(of: session) else { return }
         if case .applied(let sequence, nil, false) = outcome {
-            return pass(AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session)
-        }
-        if let connection = connection(of: session) {
+            delivery.add(
+                AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), to: connection)
+        } else {
             send(outcome, of: ordinal, to: connection)
         }
+        if session.takeEarlyEnd(of: ordinal) { sendDone(ordinal, to: connection) }
+    }
+
+    /// Sends a notice about an action that another daemon carried out, if the session has a
+    /// connection here.
+    func pass(_ notice: Notice, of ordinal: UInt64, _ session: Session) {
+        if let connection = connection(of: session) { send(notice, of: ordinal, to: connection) }
+    }
+
+    /// Reports the end of effects that another daemon ran, if the session has a connection here.
+    func passEnd(of ordinal: UInt64, _ session: Session) {
+        // An action whose frame no row has is not known to be awaited.
+        if session.awaitsEffects(of: ordinal) { return sendEnd(of: ordinal, session) }
+        if let connection = connection(of: session) { sendDone(ordinal, to: connection) }
     }
 
     /// Sends the outcomes of a run that another daemon carried out, if the session has a connection
@@ -201,12 +222,17 @@ extension OutcomeWriter {
 
     private func sendFailures() {
         for failure in turn.failures {
-            guard let session = sessions.find(client: failure.origin.client),
-                let connection = connection(of: session)
-            else { continue }
+            guard let session = sessions.find(client: failure.origin.client) else { continue }
             let notice = Notice(
                 code: failure.code, message: failure.message.cut(to: limits.messageBytesMax))
-            send(notice, of: failure.origin.ordinal, to: connection)
+            let ordinal = failure.origin.ordinal
+            if isFollowed {
+                chronicle.record(
+                    .notice(
+                        client: session.client, ordinal: ordinal, code: notice.code,
+                        message: notice.message))
+            }
+            pass(notice, of: ordinal, session)
         }
     }
 }
@@ -255,6 +281,17 @@ extension OutcomeWriter {
         sendDone(ordinal, to: connection)
     }
 
+    /// Reports the end of all effects that the former leading daemon ran, to the clients here that
+    /// wait for it. Those that come back later learn it then.
+    func endFormerEffects() {
+        for session in sessions.all {
+            for ordinal in session.loseEffects() {
+                guard let connection = connection(of: session) else { continue }
+                endFormerEffects(of: ordinal, session, to: connection)
+            }
+        }
+    }
+
     private func sendEnds() {
         let ended = endedActions.value
         endedActions.value = []
@@ -265,6 +302,9 @@ extension OutcomeWriter {
     }
 
     private func sendEnd(of ordinal: UInt64, _ session: Session) {
+        if isFollowed, session.awaitsEffects(of: ordinal) {
+            chronicle.record(.done(client: session.client, ordinal: ordinal))
+        }
         guard session.endEffects(of: ordinal),
             let connection = connection(of: session), !connection.isLeaving
         else { return }

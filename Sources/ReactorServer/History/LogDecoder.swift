@@ -127,7 +127,7 @@ private struct LogRow {
             records[index].sequence = outcome.sequence
         case .replaced(let nodes): try readImport(nodes, &paths)
         case .session, .goodbye, .evicted, .ownership, .task, .schemas, .layout, .made, .probe,
-            .sums:
+            .sums, .notice, .done, .term, .stepDown:
             break
         }
     }

@@ -214,6 +214,8 @@ package final class Recovery {
             if let session = sessions.find(client: client) {
                 sessions.end(session, at: sequence)
             }
+        // A restart ends effects, and the clients that wait for them ask again.
+        case .notice, .done, .term, .stepDown: break
         case .schemas, .layout, .made, .replaced, .probe, .sums, .ownership, .task: break
         }
     }

@@ -48,6 +48,19 @@ package enum TurnFact: Equatable, Sendable {
     /// An import replaced states without an action. `nodes` are `SavedNode`s, one after the other.
     /// The row begins an epoch.
     case replaced([UInt8])
+
+    // Facts that are recorded only where other daemons follow: their clients learn them from the
+    // rows.
+
+    /// An applied action has failed in part, such as an effect of it.
+    case notice(client: UInt64, ordinal: UInt64, code: String, message: String)
+    /// The effects of an action have ended, and its client asked to learn that.
+    case done(client: UInt64, ordinal: UInt64)
+    /// The daemon with this number begins to lead, in a term of the cluster. The effects of the
+    /// former leading daemon have ended with it.
+    case term(node: UInt8, term: UInt64)
+    /// The leading daemon decides nothing more, so that the named one leads next, or any.
+    case stepDown(to: UInt8?)
 }
 
 /// The sender of actions, as the kernel reports it.

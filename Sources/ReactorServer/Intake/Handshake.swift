@@ -20,8 +20,6 @@ final class Handshake {
     private let daemonName: String
     /// Returns random 64-bit numbers.
     let random: () -> UInt64
-    /// Whether other daemons follow this one, so that they need every outcome.
-    private var isFollowed = false
 
     /// The result of a hello.
     enum Greeting {
@@ -171,16 +169,15 @@ final class Handshake {
         guard let session = connection.session else { return }
         // An answer of this turn was given before the connection ended.
         outcomes.resolve()
-        let waits = isFollowed ? session.deferred.sorted() : []
+        // A restart would end them again, but a daemon that follows does not.
+        let waits = outcomes.isFollowed ? session.deferred.sorted() : []
         session.endConnection(limits.outcomes)
         record(outcomesOf: waits.map { (session, $0) })
     }
 
-    /// Has other daemons follow this one, which begins to lead: ends the connections of all sessions
-    /// but those of `clients`.
+    /// Ends the connections of all sessions but those of `clients`, as this daemon begins to lead.
     func lead(keeping clients: Set<UInt64>) -> [(session: Session, ordinal: UInt64)] {
-        isFollowed = true
-        return sessions.lead(limits, keeping: clients)
+        sessions.lead(limits, keeping: clients)
     }
 
     /// Records the outcomes of actions whose clients have stopped waiting.

@@ -17,10 +17,21 @@ struct AwaitedEffects {
     /// The actions for the end of whose effects the current connection waits, in ascending order.
     var asked: [UInt64] { (running.filter(\.value).map(\.key) + endedEarly).sorted() }
 
-    /// Records that the effects of an action may run now.
-    mutating func start(_ ordinal: UInt64) {
-        running[ordinal] = true
+    /// Whether the effects of an action run, as far as is known.
+    func isRunning(_ ordinal: UInt64) -> Bool { running[ordinal] != nil }
+
+    /// Records that the effects of an action may run now. With `isAsked`, the current connection
+    /// waits for their end.
+    mutating func start(_ ordinal: UInt64, isAsked: Bool = true) {
+        running[ordinal] = isAsked
         invariants()
+    }
+
+    /// Forgets all effects that run. Returns the actions for which the current connection waits, in
+    /// ascending order.
+    mutating func takeRunning() -> [UInt64] {
+        defer { running = [:] }
+        return running.filter(\.value).keys.sorted()
     }
 
     /// Records that a new connection waits for an action of the former one; returns whether the

@@ -215,8 +215,21 @@ extension Session {
     /// The actions for the end of whose effects the client waits, in ascending order.
     var awaitedOrdinals: [UInt64] { awaited.asked }
 
-    /// Records that the client waits for the end of an action's effects.
-    func awaitEffects(of ordinal: UInt64) { awaited.start(ordinal) }
+    /// Records that the client waits for the end of an action's effects. Without `isAsked`, it has
+    /// no connection here that waits.
+    func awaitEffects(of ordinal: UInt64, isAsked: Bool = true) {
+        awaited.start(ordinal, isAsked: isAsked)
+    }
+
+    /// Whether the effects of an action run whose end the client wanted to learn.
+    func awaitsEffects(of ordinal: UInt64) -> Bool { awaited.isRunning(ordinal) }
+
+    /// Records that the process has ended that ran the effects of all actions so far. Returns those
+    /// for which the connection waits, in ascending order.
+    func loseEffects() -> [UInt64] {
+        markStart()
+        return awaited.takeRunning()
+    }
 
     /// Records that a new connection waits for the effects of an action; returns whether they run.
     func awaitEffectsAgain(of ordinal: UInt64) -> Bool { awaited.askAgain(for: ordinal) }

@@ -73,7 +73,6 @@ final class SessionTable {
         _ limits: ServerLimits, keeping clients: Set<UInt64>
     ) -> [(session: Session, ordinal: UInt64)] {
         evictsStored = true
-        for client in clients { byClient[client]?.markStart() }
         let ended = all.filter { !clients.contains($0.client) }
         let waits = ended.flatMap { session in
             session.deferred.sorted().map { (session: session, ordinal: $0) }

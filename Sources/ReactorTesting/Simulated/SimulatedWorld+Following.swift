@@ -25,8 +25,8 @@ extension SimulatedWorld {
     }
 
     /// Promotes the server.
-    package func lead() throws {
-        try server.lead(at: timeline.now)
+    package func lead(in term: UInt64) throws {
+        try server.lead(in: term, at: timeline.now)
         dueTurn()
     }
 

@@ -168,7 +168,7 @@ struct DoneTests {
 
 extension TestClient {
     /// Dispatches an action, and asks for a notice of the end of its effects.
-    fileprivate func perform(
+    func perform(
         _ action: Tally.Action, _ ordinal: UInt64, _ options: DispatchOptions? = nil,
         to id: UInt32 = 0
     ) {

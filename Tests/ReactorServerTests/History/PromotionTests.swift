@@ -33,7 +33,7 @@ struct PromotionTests {
         #expect(try third.tally("/visits").count == 5)
         _ = here.frames()
         let revision = pair.follower.server.tree.revision
-        try pair.follower.server.lead(at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
         pair.follower.turn()
         #expect(pair.follower.server.mode == .leading)
         #expect(pair.follower.server.tree.revision == revision, "the epoch goes on")
@@ -56,7 +56,7 @@ struct PromotionTests {
         let pair = try ServerPair()
         pair.follower.server.setCut(true, at: pair.follower.now)
         pair.follower.turn()
-        try pair.follower.server.lead(at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
         pair.follower.turn()
         #expect(pair.follower.server.mode == .leading)
         let here = pair.follower.client()
@@ -75,7 +75,7 @@ struct PromotionTests {
         pair.client.dispatch(Tally.Action.hold)
         try pair.step()
         #expect(try pair.follower.tally("/visits").holders == 2)
-        try pair.follower.server.lead(keeping: [other.id.rawValue], at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, keeping: [other.id.rawValue], at: pair.follower.now)
         pair.follower.turn()
         #expect(try pair.follower.tally("/visits").holders == 1)
     }
@@ -88,7 +88,7 @@ struct PromotionTests {
         pair.client.dispatch(Tally.Action.wait)
         try pair.step()
         try third.follow(pair.leader.rows)
-        try pair.follower.server.lead(at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
         pair.follower.turn()
         try third.follow(pair.follower.rows)
         for harness in [pair.follower, third] {
@@ -101,6 +101,68 @@ struct PromotionTests {
             #expect(
                 try OutcomeLog(back.frames())[1]?.code == FaultCode.ownerEnded.rawValue)
         }
+    }
+
+    @Test("clients of a follower learn from rows when effects end, what fails, and what is lost")
+    func effects() throws {
+        let pair = try ServerPair()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try third.follow(pair.leader.rows)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
+        pair.follower.turn()
+        let own = pair.follower.client()
+        let session = try own.welcome().session
+        own.open("/visits")
+        own.add(1)
+        pair.follower.settle()
+        _ = own.frames()
+        try third.follow(pair.follower.rows)
+        var followed = pair.follower.rows.count
+        let here = third.connect()
+        here.hello(Hello(session: session))
+        third.turn()
+        #expect(try here.welcome().isResumed)
+        // The frames of the leader's client and of the follower's, as a kind and an ordinal each.
+        func told() throws -> [[String]] {
+            pair.follower.settle()
+            try third.follow(Array(pair.follower.rows[followed...]))
+            followed = pair.follower.rows.count
+            return [own, here].map { client in
+                client.frames().map { "\($0.kind.map { "\($0)" } ?? "?") \($0.number)" }
+            }
+        }
+        let work = DispatchOptions(cancel: "work")
+        own.perform(.work(by: 1), 2, work)
+        own.perform(.refuse(text: "no"), 3)
+        own.dispatch(Tally.Action.circle, ordinal: 4)
+        let first = ["applied 2", "outcome 3", "done 3", "applied 4", "notice 4"]
+        #expect(try told() == [first, first])
+        own.send(.dispatch, flags: .options, number: 5, work.wireBytes())
+        #expect(try told() == [["applied 5", "done 2"], ["applied 5", "done 2"]])
+        own.perform(.wait, 6)
+        #expect(try told() == [[], []])
+        own.dispatch(Tally.Action.grant(value: 5), ordinal: 7)
+        let granted = ["applied 7", "outcome 6", "done 6"]
+        #expect(try told() == [granted, granted])
+        own.perform(.work(by: 1), 8)
+        #expect(try told() == [["applied 8"], ["applied 8"]])
+        // The effect does not run in the next leader.
+        try third.server.lead(in: 3, at: third.now)
+        third.turn()
+        #expect(here.frames().map(\.kind) == [.notice, .done])
+        let facts = try third.rows.flatMap { try TurnFact.list($0.facts.span) }
+        #expect(facts.contains(.term(node: 3, term: 3)))
+    }
+
+    @Test("a leader that steps down says so in its last row")
+    func stepsDown() throws {
+        let pair = try ServerPair()
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
+        pair.follower.turn()
+        pair.follower.server.stepDown(to: 1, at: pair.follower.now)
+        pair.follower.turn()
+        let last = try #require(pair.follower.rows.last)
+        #expect(try TurnFact.list(last.facts.span) == [.stepDown(to: 1)])
     }
 
     @Test("a reactor that the leader lacks is numbered apart, and keeps its number at promotion")
@@ -119,7 +181,7 @@ struct PromotionTests {
         let original = try #require(
             pair.leader.server.tree.node(at: try SlicePath("/house/rooms/a")))
         #expect(extra.number >= 0x7000_0000 && room.number == original.number)
-        try pair.follower.server.lead(at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
         pair.follower.turn()
         let owner = pair.follower.client()
         owner.open("/house")
@@ -161,7 +223,7 @@ struct PromotionTests {
         let pair = try ServerPair()
         pair.client.add(1)
         try pair.step()
-        try pair.follower.server.lead(at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
         pair.follower.turn()
         let here = pair.follower.client()
         here.open("/visits")

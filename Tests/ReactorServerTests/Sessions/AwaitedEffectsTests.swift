@@ -23,6 +23,18 @@ struct AwaitedEffectsTests {
         #expect(!isTold && follows == [true, false])
     }
 
+    @Test("effects that another process ran end at once, for those that ask here")
+    func takeRunning() {
+        var awaited = AwaitedEffects()
+        awaited.start(4)
+        awaited.start(2, isAsked: false)
+        awaited.start(3)
+        _ = awaited.stop(4, isAnswerOwed: true)
+        #expect(awaited.isRunning(2) && awaited.isRunning(3) && !awaited.isRunning(4))
+        #expect(awaited.takeRunning() == [3])
+        #expect(awaited.count == 0 && awaited.asked == [4])
+    }
+
     @Test("F47: on another connection, only a client that asked there learns of the end")
     func otherConnection() {
         var awaited = AwaitedEffects()

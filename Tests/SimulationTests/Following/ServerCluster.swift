@@ -113,7 +113,7 @@ final class ServerCluster {
             world.hooks.onBatch = { [unowned self] in take($0, of: index) }
             world.hooks.onAppended = { [unowned self] in appendNext(of: index) }
         }
-        do { try worlds[0].lead() } catch { fail("world 1 cannot lead: \(error)") }
+        do { try worlds[0].lead(in: 1) } catch { fail("world 1 cannot lead: \(error)") }
     }
 
     private func recovery(_ rows: [Batch], at index: Int = 0, follows: Bool = false) -> Recovery {
@@ -348,7 +348,7 @@ extension ServerCluster {
         leader = next
         snapshots[former] = nil
         do {
-            try worlds[next].lead()
+            try worlds[next].lead(in: UInt64(counts.changes) + 1)
         } catch {
             return fail("world \(next + 1) cannot lead: \(error)")
         }

@@ -145,6 +145,7 @@ extension Chronicle {
             case .goodbye(let client), .evicted(let client):
                 touched.insert(client)
             case .ownership, .task, .schemas, .layout, .made, .replaced, .probe, .sums: break
+            case .notice, .done, .term, .stepDown: break
             }
         }
         for client in touched {

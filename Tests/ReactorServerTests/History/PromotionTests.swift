@@ -154,6 +154,50 @@ struct PromotionTests {
         #expect(facts.contains(.term(node: 3, term: 3)))
     }
 
+    @Test("a deposed leader has sent nothing that the log lacks, and its client goes on elsewhere")
+    func deposed() throws {
+        let pair = try ServerPair()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
+        pair.follower.turn()
+        let here = pair.follower.client()
+        let session = try here.welcome().session
+        here.open("/visits")
+        here.add(1)
+        pair.follower.settle()
+        _ = here.frames()
+        pair.follower.appendsAtOnce = false
+        here.add(5)
+        pair.follower.settle()
+        #expect(try pair.follower.tally("/visits").count == 6 && here.frames().isEmpty)
+        // The log has every row but the last, and another server leads.
+        let rows = pair.leader.rows + pair.follower.rows
+        try third.follow(rows)
+        try third.server.lead(in: 3, at: third.now)
+        third.turn()
+        let deposed = try ServerPair.makeFollower(of: rows, as: 2)
+        deposed.server.succeed(pair.follower.server)
+        try deposed.follow(third.rows)
+        #expect(try deposed.tally("/visits").count == 1)
+        let back = deposed.connect()
+        back.hello(Hello(session: session, applied: 1))
+        deposed.turn()
+        #expect(try back.welcome().ordinal == 1)
+        back.dispatch(Tally.Action.add(by: 5), ordinal: 2)
+        deposed.settle()
+        #expect(try OutcomeLog(back.frames())[2]?.code == FaultCode.elsewhere.rawValue)
+        // The next leader carries the same action out, once.
+        let there = third.connect()
+        there.hello(Hello(session: session, applied: 1))
+        third.turn()
+        there.open("/visits")
+        there.dispatch(Tally.Action.add(by: 5), ordinal: 2)
+        third.settle()
+        try deposed.follow(Array(third.rows.dropFirst()))
+        #expect(try OutcomeLog(back.frames())[2]?.isApplied == true)
+        #expect(try deposed.tally("/visits").count == 6)
+    }
+
     @Test("a leader that steps down says so in its last row")
     func stepsDown() throws {
         let pair = try ServerPair()

@@ -95,9 +95,11 @@ extension Server {
     ///
     /// `node` is the number of this daemon among those that follow each other, from which its
     /// clients get their numbers. ``Recovery/prepareToFollow()`` was called before the recovery
-    /// was finished.
+    /// was finished. With `isCut`, no client is served until ``setCut(_:at:)`` ends that: the rows
+    /// that the log has by then may contain actions of clients that come back, and a client whose
+    /// action is refused takes it for one that has changed nothing.
     package convenience init(
-        following recovery: Recovery, leader: String? = nil, as node: UInt8,
+        following recovery: Recovery, leader: String? = nil, as node: UInt8, isCut: Bool = true,
         watching words: SharedWords? = nil, daemonName: String = "reactord",
         ownerUID: UInt32? = nil, random: @escaping () -> UInt64
     ) {
@@ -105,7 +107,8 @@ extension Server {
             recovery, keepsHistory: true, hasJournal: true,
             words.map { ActionWatch($0) } ?? ActionWatch(), daemonName, ownerUID, random)
         sessions.numberClients(as: node)
-        chronicle.beginFollowing()
+        chronicle.beginFollowing(isCut: isCut)
+        peers.cut(for: isCut ? Self.cutText : nil)
         sealer.setFollowing(true)
         outcomes.setLeader(leader)
         // Effects of earlier actions may have ended since, in the daemon that ran them.
@@ -127,14 +130,15 @@ extension Server {
         guard isCut != (mode == .cut) else { return }
         precondition(chronicle.isFollowing, "a server that follows no other is cut off from it")
         chronicle.beginFollowing(isCut: isCut)
-        let reason =
-            "this daemon cannot reach the one that it follows, and its state may be old: try again"
-        peers.cut(for: isCut ? reason : nil)
+        peers.cut(for: isCut ? Self.cutText : nil)
         guard isCut else { return }
         for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
-            intake.close(connection, Closing(.cut, reason))
+            intake.close(connection, Closing(.cut, Self.cutText))
         }
     }
+
+    private static let cutText =
+        "this daemon does not know whether it has what the one that it follows has: try again"
 
     /// Applies a row of the leading daemon to the current turn, whose end sends clients what it has
     /// for them. Call ``endTurn(at:)`` after each row.

@@ -65,7 +65,9 @@ final class ServerHarness {
     /// Follows another server from a recovered state, as daemon `node`.
     init(following recovery: Recovery, leader: String? = "a", as node: UInt8 = 2) {
         var secret = UInt64(node) << 20
-        server = Server(following: recovery, leader: leader, as: node, daemonName: "test") {
+        server = Server(
+            following: recovery, leader: leader, as: node, isCut: false, daemonName: "test"
+        ) {
             secret += 1
             return secret
         }

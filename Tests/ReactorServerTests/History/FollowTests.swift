@@ -207,6 +207,16 @@ struct FollowTests {
         #expect(try back.welcome().sequence == 1)
     }
 
+    @Test("a follower serves no client before it knows that it has all rows")
+    func beginning() throws {
+        let recovery = Recovery(of: TestTree.make(), limits: ServerLimits())
+        recovery.prepareToFollow()
+        let server = Server(following: try recovery.finish(epoch: 7, sequence: 0), as: 2) { 1 }
+        #expect(server.mode == .cut)
+        server.setCut(false, at: 1)
+        #expect(server.mode == .following)
+    }
+
     @Test("what clients of a follower do ends nothing that the leader's clients own")
     func disconnects() throws {
         let pair = try ServerPair()

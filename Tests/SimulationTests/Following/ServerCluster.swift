@@ -135,7 +135,7 @@ final class ServerCluster {
     ) -> Server {
         Server(
             following: recovery(rows, at: index, follows: true), leader: "\(leader + 1)",
-            as: UInt8(index + 1), daemonName: "\(index + 1)"
+            as: UInt8(index + 1), isCut: false, daemonName: "\(index + 1)"
         ) { secret() }
     }
 

@@ -26,6 +26,8 @@ final class RowApplier {
     private let delivery: Delivery
     /// Whether a row was applied in part, so that the tree is of no revision.
     private var hasFailed = false
+    /// The turn of the last row; 0 before the first.
+    private(set) var lastTurn: UInt64 = 0
 
     /// Continues `recovery`, which is finished; clients may follow its tree.
     init(
@@ -63,6 +65,7 @@ final class RowApplier {
             throw .unapplied(error)
         }
         for fact in facts { apply(fact, of: row.sequence) }
+        lastTurn = delivery.turn
     }
 
     private func apply(_ fact: TurnFact, of sequence: UInt64) {

@@ -141,14 +141,19 @@ extension Server {
         "this daemon does not know whether it has what the one that it follows has: try again"
 
     /// Applies a row of the leading daemon to the current turn, whose end sends clients what it has
-    /// for them. Call ``endTurn(at:)`` after each row.
+    /// for them. Returns the turn's number, to which ``ServerSnapshot/lastTurn`` refers.
+    ///
+    /// Give the row to the journal, and call ``endTurn(at:)`` after each row: a snapshot that
+    /// begins with the turn's end includes the row.
     ///
     /// *Throws*: ``FollowError``, which says whether the server may still be used.
-    package func follow(_ row: Batch, at now: UInt64) throws(FollowError) {
+    @discardableResult
+    package func follow(_ row: Batch, at now: UInt64) throws(FollowError) -> UInt64 {
         guard let rows else { preconditionFailure("a leading server applies no rows") }
         orders.begin(at: now)
         try rows.apply(row)
         chronicle.record(connection: ConnectionID(rows.recovery.lastConnection))
+        return rows.lastTurn
     }
 
     /// Begins to decide, in `term` of the cluster, as part of a new turn: the leading daemon is

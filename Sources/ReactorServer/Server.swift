@@ -446,7 +446,7 @@ extension Server {
         chronicle.recordTurn()
         sealer.endTurn()
         // `release()` reads again: answers to that input belong to the next turn.
-        let lastTurn = chronicle.isFollowing ? delivery.turn - 1 : delivery.lastKeptTurn
+        let lastTurn = rows?.lastTurn ?? delivery.lastKeptTurn
         if chronicle.advanceSnapshot(lastTurn) { intake.backlog.beginSnapshot(at: now) }
         release()
         if chronicle.beginEpochIfContradicted({ handshake.random() }) {

@@ -29,6 +29,8 @@ final class ServerHarness {
     var captures: [SliceCapture] = []
     private(set) var snapshots: [ServerSnapshot] = []
     private(set) var probes: [StateProbe] = []
+    /// The turns of the rows of a followed server.
+    private(set) var followedTurns: Set<UInt64> = []
     private var sockets: [ConnectionID: FakeSocket] = [:]
     private var lastID: UInt64 = 0
 
@@ -77,7 +79,7 @@ final class ServerHarness {
     /// Applies rows of the followed server, a turn each.
     func follow(_ rows: [Batch]) throws {
         for row in rows {
-            try server.follow(row, at: now)
+            followedTurns.insert(try server.follow(row, at: now))
             turn()
         }
         settle()

@@ -19,11 +19,11 @@ struct JournalMarkTests {
     @Test("where the system hides the boot's id, it is that of the unit's variable")
     func hiddenBoot() {
         let id = "a1b2c3d4000011112222333344445555"
-        let hidden = BootID.read("/proc/no such file", otherwise: id)
+        let hidden = BootID(file: "/proc/no such file", otherwise: id)
         #expect(hidden == BootID(text: id) && hidden.isSame(as: hidden))
-        #expect(BootID.read("/proc/no such file", otherwise: nil) == BootID(high: 0, low: 0))
+        #expect(BootID(file: "/proc/no such file", otherwise: nil) == BootID(high: 0, low: 0))
         let boot = "/proc/sys/kernel/random/boot_id"
-        #expect(BootID.read(boot, otherwise: id) == BootID.read(boot, otherwise: nil))
+        #expect(BootID(file: boot, otherwise: id) == BootID(file: boot, otherwise: nil))
     }
 
     @Test("a mark is decoded from its words")

@@ -14,17 +14,20 @@ struct BootID: Equatable, Sendable {
     /// the unit of systemd sets.
     static func current() -> BootID {
         let variable = unsafe getenv("REACTORD_BOOT_ID").map { unsafe String(cString: $0) }
-        return read("/proc/sys/kernel/random/boot_id", otherwise: variable)
+        return BootID(file: "/proc/sys/kernel/random/boot_id", otherwise: variable)
     }
 
-    /// The id in a file; if it cannot be read, that in a text.
-    static func read(_ path: String, otherwise text: String?) -> BootID {
+    /// Parses the text of a file; if it cannot be opened, another text.
+    init(file path: String, otherwise text: String?) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return BootID(text: text ?? "") }
+        guard file >= 0 else {
+            self.init(text: text ?? "")
+            return
+        }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 64)
-        let count = unsafe Glibc.read(file, &bytes, bytes.count)
-        return BootID(text: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+        let count = unsafe read(file, &bytes, bytes.count)
+        self.init(text: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 
     init(high: UInt64, low: UInt64) {

@@ -13,6 +13,7 @@ struct OutcomeWriterTests {
     @Test("an outcome is sent, stored, and sent again to a client that repeats its action")
     func again() throws {
         let bench = try OrganBench()
+        bench.session.advance(to: 2)
         let rejected = DispatchResult.failed(.rejected(Rejection("no", "never")))
         bench.outcomes.conclude(rejected, of: 1, bench.session, bench.connection)
         bench.outcomes.repeatOutcome(header(1), bench.session, to: bench.connection)

@@ -56,7 +56,9 @@ final class FollowingCrowd {
         "/gallery/doors/a", "/gallery/doors/b", "/nest/cells/a", "/nest/rooms/x",
     ]
 
-    init(seed: UInt64, fault: FollowingFault? = nil) {
+    /// Makes two clients in each world. With `carriesActions`, the actions of the second reach the
+    /// leading server from every world, as they will once daemons forward actions.
+    init(seed: UInt64, fault: FollowingFault? = nil, carriesActions: Bool = false) {
         random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
         cluster = ServerCluster(seed: seed, fault: fault)
         cluster.run(for: 1_000_000)
@@ -70,7 +72,7 @@ final class FollowingCrowd {
         }
         for world in cluster.worlds.indices {
             join(world, isCarried: false)
-            join(world, isCarried: true)
+            join(world, isCarried: carriesActions)
         }
         cluster.onChange = { [unowned self] in
             for forwarder in forwarders { forwarder.reset() }

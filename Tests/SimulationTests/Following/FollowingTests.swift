@@ -60,7 +60,7 @@ struct FollowingTests {
         let text = try await Apart.run { () -> [String: Int] in
             var sums: [String: Int] = [:]
             for seed in 0..<10 as Range<UInt64> {
-                let crowd = FollowingCrowd(seed: seed)
+                let crowd = FollowingCrowd(seed: seed, carriesActions: true)
                 crowd.finish()
                 let counts = crowd.cluster.counts
                 sums["rows", default: 0] += counts.rows
@@ -94,7 +94,7 @@ struct FollowingTests {
     func planted(_ fault: FollowingFault, _ words: String) async throws {
         for seed in 0..<100 as Range<UInt64> {
             let violations = try await Apart.run {
-                let crowd = FollowingCrowd(seed: seed, fault: fault)
+                let crowd = FollowingCrowd(seed: seed, fault: fault, carriesActions: true)
                 crowd.finish()
                 return crowd.cluster.violations
             }

@@ -8,17 +8,17 @@ import Testing
 /// Followers apply the rows of a leading server, serve its clients, and lead after it. Drives
 /// ``LiveRedo`` and ``RowApplier``.
 ///
-///     swift test --filter FollowingTests                              # 120 seeds
+///     swift test --filter FollowingTests                              # 24 seeds
 ///     REACTORD_SEED=17 swift test --filter FollowingTests             # one of them again
 ///     REACTORD_SEEDS=10000 swift test --filter FollowingTests         # a long run
 struct FollowingTests {
-    private static let seedsPerCase: UInt64 = 20
+    private static let seedsPerCase: UInt64 = 4
 
     /// The first seed of each case.
     static let cases: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if environment["REACTORD_SEED"] != nil { return [0] }
-        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 120
+        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 24
         return Array(stride(from: 0, to: count, by: Int(seedsPerCase)))
     }()
 

@@ -45,7 +45,7 @@ final class UserBacklog {
     private static let restByteCountMin = 32 << 10
     // So that few of another user's actions meet the bytes of one that writes without pause.
     /// How long a user rests, as a multiple of the time that its bytes took.
-    private static let restFactor: UInt64 = 4
+    private static let restFactor: UInt64 = 8
     /// Maximum nanoseconds of a rest.
     private static let restMax: UInt64 = 1_000_000_000
     /// Nanoseconds after its last bytes in which a user counts as one that writes.

@@ -88,7 +88,7 @@ struct UserBacklogTests {
         #expect(harness.server.statistics.faults == 0)
     }
 
-    @Test("after a large action, a user rests for four times its duration if another user writes")
+    @Test("after a large action, a user rests for eight times its duration if another user writes")
     func rests() throws {
         let harness = start()
         let (greedy, other) = (client(harness, uid: 5), client(harness, uid: 6))
@@ -98,7 +98,7 @@ struct UserBacklogTests {
         harness.turn()
         harness.now += 10_000_000
         harness.append()
-        let end = harness.now + 40_000_000
+        let end = harness.now + 80_000_000
         #expect(harness.wakes == [end])
         for time in [harness.now, end - 1] {
             harness.now = time

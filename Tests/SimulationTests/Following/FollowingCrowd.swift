@@ -317,7 +317,10 @@ extension FollowingCrowd {
         world.expect(once.count == items.count, "an action was applied twice")
         world.expect(tokens.applied.isSubset(of: once), "an applied action left no trace")
         world.expect(tokens.refused.isDisjoint(with: once), "a refused action was applied")
-        world.expect(tokens.unknown.isEmpty, "\(tokens.unknown.count) outcomes are unknown")
+        // A leader that is deposed may take a new session with it, before a row has that.
+        world.expect(
+            tokens.unknown.isEmpty || cluster.counts.changes > 0,
+            "\(tokens.unknown.count) outcomes are unknown, though no leader was deposed")
     }
 
     private func compareFeeds() {

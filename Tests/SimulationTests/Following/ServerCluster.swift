@@ -24,6 +24,8 @@ final class ServerCluster {
     private(set) var applied: [Int] = []
     /// The states at the end of rows, by sequence, as the first world that had them showed them.
     private(set) var states: [UInt64: [String: [UInt8]]] = [:]
+    /// Worlds that have led and were deposed.
+    private(set) var deposed: Set<Int> = []
     /// How often something was compared, or happened.
     private(set) var counts = Counts()
     /// Called after another world has begun to lead.
@@ -345,6 +347,7 @@ extension ServerCluster {
         counts.lost += waiting.count
         (waiting, unreportedCount) = ([], 0)
         let former = leader
+        deposed.insert(former)
         leader = next
         snapshots[former] = nil
         do {

@@ -95,9 +95,9 @@ extension Server {
     ///
     /// `node` is the number of this daemon among those that follow each other, from which its
     /// clients get their numbers. ``Recovery/prepareToFollow()`` was called before the recovery
-    /// was finished. With `isCut`, no client is served until ``setCut(_:at:)`` ends that: the rows
-    /// that the log has by then may contain actions of clients that come back, and a client whose
-    /// action is refused takes it for one that has changed nothing.
+    /// was finished. With `isCut`, no client is served until ``setCut(_:at:)`` ends that. The rows
+    /// that the log has by then may contain actions of clients that come back, and a client concludes
+    /// from a refusal that its action has changed nothing.
     package convenience init(
         following recovery: Recovery, leader: String? = nil, as node: UInt8, isCut: Bool = true,
         watching words: SharedWords? = nil, daemonName: String = "reactord",
@@ -123,8 +123,7 @@ extension Server {
     package func setLeader(_ leader: String?) { outcomes.setLeader(leader) }
 
     /// Serves no client while `isCut` is true, except administrators at their socket: the daemon
-    /// cannot reach the one that it follows, and does not know how old its state is. It applies
-    /// rows as before.
+    /// cannot reach its leader, and does not know how old its state is. It applies rows as before.
     package func setCut(_ isCut: Bool, at now: UInt64) {
         orders.begin(at: now)
         guard isCut != (mode == .cut) else { return }
@@ -138,7 +137,7 @@ extension Server {
     }
 
     private static let cutText =
-        "this daemon does not know whether it has what the one that it follows has: try again"
+        "this daemon does not know whether it has all rows of its leader: try again"
 
     /// Applies a row of the leading daemon to the current turn, whose end sends clients what it has
     /// for them. Returns the turn's number, to which ``ServerSnapshot/lastTurn`` refers.

@@ -13,7 +13,7 @@ package enum Admission: Sendable {
     case full
     /// None: another daemon leads, and this one follows it.
     case following
-    /// None, and no client is served: this daemon follows another one that it cannot reach.
+    /// None, and no client is served: this daemon cannot reach its leader.
     case cut
 
     /// What the server does.

@@ -37,18 +37,18 @@ final class UserBacklog {
     private var running: (uid: UInt32, start: Int, end: Int)?
     /// Connections that wait until the server reads from their users again, oldest first.
     private let held = Cell<[Connection]>([])
-    /// The user that wrote last, and the one that wrote last before it.
+    /// The last user that wrote, and the last other user before it.
     private var lastWriter: Writer?, formerWriter: Writer?
 
     // A share of fewer bytes takes hardly longer than an empty one.
     /// Bytes of one turn after which a user rests.
     private static let restByteCountMin = 32 << 10
-    // So that few of another user's actions meet the bytes of one that writes without pause.
+    // With 8, a user that writes without pause delays few actions of other users.
     /// How long a user rests, as a multiple of the time that its bytes took.
     private static let restFactor: UInt64 = 8
     /// Maximum nanoseconds of a rest.
     private static let restMax: UInt64 = 1_000_000_000
-    /// Nanoseconds after its last bytes in which a user counts as one that writes.
+    /// Nanoseconds for which a user counts as writing after its last bytes.
     private static let writingMax: UInt64 = 1_000_000_000
 
     /// A user, and when its last bytes came.

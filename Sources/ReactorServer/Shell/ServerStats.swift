@@ -4,7 +4,7 @@ package import ReactorWire
 package enum RefusalReason: String, CaseIterable, Sendable {
     /// The daemon is shutting down.
     case draining
-    /// The daemon cannot reach the one that it follows.
+    /// The daemon cannot reach its leader.
     case cut
     /// ``ServerLimits/connectionsMax`` connections are open.
     case connectionsMax

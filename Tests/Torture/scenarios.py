@@ -30,8 +30,8 @@ class Skipped(Exception):
 class Scenario:
     """A directory to work in, and the daemons there."""
 
-    def __init__(self, binary, home, seed):
-        self.binary, self.home, self.seed = binary, home, seed
+    def __init__(self, binary, home, seed, judges=True):
+        self.binary, self.home, self.seed, self.judges = binary, home, seed, judges
 
     def episode(self, **named):
         options = {"durability": "strict", "snapshotBytes": "1MiB", "snapshotInterval": "1s",
@@ -50,6 +50,11 @@ class Scenario:
             # An orderly end takes a snapshot.
             daemon.kill(signal.SIGKILL if snapshots == 0 else signal.SIGTERM)
         return daemon
+
+    def expect_below(self, seconds_max, seconds, words):
+        """Judges a duration, unless the machine is busy with other work."""
+        print(f"  {words}: {seconds:.2f} s")
+        expect(seconds < seconds_max or not self.judges, f"{words}: {seconds:.1f} s")
 
     def refused(self, daemon, code, *words):
         """Requires that the daemon does not start, exits with this status, prints these words."""
@@ -202,9 +207,10 @@ def terminated(scenario):
             episode.daemon.process.send_signal(signal.SIGTERM)
         status = episode.daemon.process.wait(timeout=20)
         seconds = time.monotonic() - begun
-        print(f"  {seconds:.2f} s behind signal {signals}")
         expect(status == 0, f"ended with {status}: {episode.daemon.tail()}")
-        expect(seconds < seconds_max, f"took {seconds:.1f} s behind signal {signals}")
+        said_twice = "second signal, stopping at once" in episode.daemon.tail()
+        expect(said_twice == (signals == 2), episode.daemon.tail())
+        scenario.expect_below(seconds_max, seconds, f"ended behind signal {signals}")
         mute.connection.close()
         episode.gate.gather(episode.clients)
         episode.restart()
@@ -452,14 +458,16 @@ def slow(scenario):
         other.start()
     # A loop that waited for the disk would not accept connections.
     while len(os.listdir(descriptors)) < before + 50:
-        expect(time.monotonic() < begun + 2, f"the loop accepts no client: {daemon.tail()}")
+        expect(time.monotonic() < begun + 20, f"the loop accepts no client: {daemon.tail()}")
         time.sleep(0.01)
+    scenario.expect_below(2, time.monotonic() - begun, "accepted 50 clients")
     for thread in [*others, first]:
         thread.join(30)
     expect(len(told) == 50 and min(told) > 2.5, f"told too early: {sorted(told)[:3]}")
     # Each client acts and says goodbye, and all requests during one sync share the next.
     syncs, last = shim.count - 55, max(told)
-    expect(syncs < 80 and last < 6, f"{syncs} syncs for 50 more clients, the last at {last:.1f} s")
+    expect(syncs < 80, f"{syncs} syncs for 50 more clients")
+    scenario.expect_below(6, last, "told the last client")
     daemon.kill(signal.SIGKILL)
     expect(daemon.start() and counted(daemon) == 110, daemon.tail())
     daemon.kill(signal.SIGTERM)
@@ -551,7 +559,7 @@ ALL = [stopped, parted, halfway, terminated, killed_at_start, doubled, bound, re
        damaged_journal, damaged_snapshot, traced, slow, starved, limited]
 
 
-def run(binary, home, seed, names=None):
+def run(binary, home, seed, names=None, judges=True):
     failed, skipped, passed = [], [], 0
     unknown = set(names or []) - {scenario.__name__ for scenario in ALL}
     expect(not unknown, f"no such scenarios: {unknown}")
@@ -562,7 +570,7 @@ def run(binary, home, seed, names=None):
         shutil.rmtree(place, ignore_errors=True)
         os.makedirs(place, mode=0o700)
         try:
-            scenario(Scenario(binary, place, seed))
+            scenario(Scenario(binary, place, seed, judges))
             passed += 1
             print(f"{scenario.__name__}: {scenario.__doc__}", flush=True)
         except Skipped as reason:

@@ -50,6 +50,7 @@ def main():
     memory.add_argument("--rounds", type=int, default=3, help="how often it is filled")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
+    scenarios.add_argument("--prints", action="store_true", help="judge no duration")
     arguments = parser.parse_args()
     home = arguments.home or tempfile.mkdtemp(prefix="torture-", dir="/tmp")
     os.makedirs(home, mode=0o700, exist_ok=True)
@@ -96,7 +97,8 @@ def main():
             import scenarios as module
 
             names = arguments.only.split(",") if arguments.only else None
-            counts = module.run(daemon, home, arguments.seed, names)
+            counts = module.run(
+                daemon, home, arguments.seed, names, judges=not arguments.prints)
     except Skipped as error:
         print(f"skipped: {arguments.command}: {error}")
         return 0

@@ -32,6 +32,8 @@ final class PackageRoot {
         ldd "$3" | grep -oE '/[^ ]+/' | sort -u | while read -r folder; do
             [ -e "merged$folder" ] || { mkdir -p "merged$folder"; mount --bind "$folder" "merged$folder"; }
         done
+        # A daemon of this machine may have left its data.
+        rm -rf merged/etc/reactord merged/var/lib/reactord merged/var/backups/reactord
         # The list of manual pages of the whole machine takes long.
         rm -f merged/var/lib/man-db/auto-update
         exec chroot merged sh -c 'echo ready; exec sleep infinity'

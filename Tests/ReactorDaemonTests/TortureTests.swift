@@ -65,7 +65,8 @@ struct TortureTests {
     @Test("J51, J56, J64, J66: an unsafe, damaged or used directory is refused by name")
     func refusals() async throws {
         try await torture(
-            "scenarios", "--prints", "--only", "doubled,bound,unsafe,damaged_journal,damaged_snapshot")
+            "scenarios", "--prints", "--only",
+            "doubled,bound,unsafe,damaged_journal,damaged_snapshot")
     }
 
     @Test("P122: after 20 hot restarts under load, every client has its connection and its lock")

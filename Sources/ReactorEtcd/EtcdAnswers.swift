@@ -63,6 +63,15 @@
             return events
         }
 
+        /// The base that a transaction has read; nil if the cluster has none.
+        static func base(_ answer: EtcdTxnResponse) throws(EtcdAnswerFault) -> ClusterOrigin? {
+            var reader = EtcdAnswerReader(answer)
+            guard let key = try reader.key() else { return nil }
+            return try decoded { () throws(RecordError) in
+                try ClusterOrigin(bytes: Array(key.value))
+            }
+        }
+
         /// Reads the values of ``EtcdRequests/state``.
         private func sighting(
             _ reader: inout EtcdAnswerReader

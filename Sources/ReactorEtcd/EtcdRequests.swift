@@ -37,6 +37,16 @@
             }
         }
 
+        /// The transaction that reads the cluster's base.
+        var readBase: EtcdTxnRequest { transaction([], [get(keys.base)]) }
+
+        /// The transaction that stores the cluster's base if there is none, and otherwise reads it.
+        func found(_ base: ClusterOrigin) -> EtcdTxnRequest {
+            // The version is 0, as the create revision is, as long as the key does not exist.
+            transaction(
+                [version(keys.base, 0)], [put(keys.base, base.bytes)], [get(keys.base)])
+        }
+
         /// The request to discard the history before `position`.
         func compaction(upTo position: LogPosition) -> EtcdCompactionRequest {
             .with { $0.revision = Int64(clamping: position.revision) }

@@ -49,6 +49,49 @@
             #expect(try request?.serializedBytes() == expected)
         }
 
+        @Test("a foundation has the bytes of etcd's own messages, and depends on a missing base")
+        func foundation() throws {
+            let base = ClusterOrigin(
+                instance: [1, 2, 3], epoch: 4, sequence: 5, row: RowPosition(number: 6, chain: 7),
+                time: 8)
+            let key = Array("/reactord/t/base".utf8)
+            #expect(key.count == 16 && base.bytes.count == 65)
+            // compare: key (3), version (4)
+            var expected: [UInt8] = [0x0a, 20, 0x1a, 16] + key + [0x20, 0]
+            // success: request_put (2) with key (1) and value (2)
+            expected += [0x12, 87, 0x12, 85, 0x0a, 16] + key + [0x12, 65] + base.bytes
+            // failure: request_range (1) with key (1)
+            let read: [UInt8] = [20, 0x0a, 18, 0x0a, 16] + key
+            expected += [0x1a] + read
+            let requests = EtcdRequests(keys: keys)
+            #expect(try requests.found(base).serializedBytes() == expected)
+            #expect(try requests.readBase.serializedBytes() == [0x12] + read)
+        }
+
+        @Test("a base is read from the only part of an answer; without a key there is none")
+        func base() throws {
+            func answer(_ values: [[UInt8]]) -> EtcdTxnResponse {
+                .with {
+                    $0.responses = [
+                        .with {
+                            $0.responseRange.kvs = values.map { key(keys.base, revision: 1, $0) }
+                        }
+                    ]
+                }
+            }
+            let base = ClusterOrigin(
+                instance: [1, 2, 3], epoch: 0, sequence: 0, row: RowPosition(number: 0, chain: 7),
+                time: 0)
+            #expect(try EtcdAnswers.base(answer([base.bytes])) == base)
+            #expect(try EtcdAnswers.base(answer([])) == nil)
+            let damage = RecordError.invalid(
+                record: "cluster base", at: 0, field: "format", got: 9)
+            #expect(throws: EtcdAnswerFault.damaged(damage)) {
+                try EtcdAnswers.base(answer([[9]]))
+            }
+            #expect(throws: EtcdAnswerFault.self) { try EtcdAnswers.base(EtcdTxnResponse()) }
+        }
+
         @Test("a watch begins behind its position and covers leader and log")
         func watch() {
             let request = EtcdRequests(keys: keys).watch(

@@ -1,4 +1,4 @@
-/// The reason why bytes from the engine are no entry, leader record or report.
+/// The reason why bytes from the engine are no entry, leader record, report or base.
 package enum RecordError: Error, Equatable, Sendable {
     /// The bytes end inside a field.
     case truncated(record: String, at: Int, field: String, expected: Int, got: Int)

@@ -49,7 +49,8 @@ package struct ClusterKeys: Equatable, Sendable {
     package var beat: String { prefix + "beat" }
     /// The entries: ``LogEntry``. Its version is the number of the last entry.
     package var log: String { prefix + "log" }
-    /// Written once by the initialisation of a cluster.
+    /// The beginning of the history: a ``ClusterOrigin``. It is written once, when the cluster is
+    /// founded.
     package var base: String { prefix + "base" }
     /// The report of a node: a ``NodeReport``. The key's version counts the reports.
     package func node(_ node: ClusterNode) -> String { "\(prefix)node/\(node.index)" }

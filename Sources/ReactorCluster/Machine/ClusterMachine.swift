@@ -20,6 +20,7 @@ package final class ClusterMachine {
     private var book: NodeBook
     private var trimmer: LogTrimmer
     private var view: EngineView
+    private var freshness = Freshness()
     private var report: NodeReport
     private var halt: Halt?
 
@@ -81,6 +82,23 @@ package final class ClusterMachine {
 
     /// The last row that is in the log as far as this node knows, with its entry.
     package var position: AppliedPosition { cursor.position }
+
+    /// When this node asked the engine for the state that it has at least, in the time of the
+    /// calls; nil before the first answer that tells. On the leader, when its last confirmed call
+    /// was sent.
+    package var currentAsOf: UInt64? { freshness.asOf }
+
+    /// The process: the version of its first report, as the engine counted it; 0 before.
+    package var incarnation: UInt64 { report.incarnation }
+
+    /// The engine's revision at which the latest leadership began or ended; 0 before the first.
+    package var term: UInt64 { view.term }
+
+    /// Why the engine does not answer; nil if it does.
+    package var outage: EngineOutage? { view.outage }
+
+    /// The node that leads, as far as this node knows.
+    package var leader: ClusterNode? { view.leader?.claim?.node }
 
     /// The last reports of the nodes.
     package var reports: [NodeReport] { book.reports }
@@ -215,6 +233,7 @@ extension ClusterMachine {
         if candidacy == nil, calls.isReady(.look, at: now) {
             let interval =
                 leadership == nil ? settings.lookInterval : settings.leaderLookInterval
+            freshness.ask(at: now)
             send(.look, nextAt: now + interval)
         }
     }
@@ -297,6 +316,7 @@ extension ClusterMachine {
                     return
                 case .advanced(let rows):
                     feed.advance()
+                    freshness.read(upTo: entry.position.number)
                     trimmer.add(entry.position.number, byteCount: entry.bytes.count)
                     if !rows.isEmpty { outputs.append(.apply(rows, cursor.position)) }
                 }
@@ -327,6 +347,7 @@ extension ClusterMachine {
         book.observe(sighting.nodes, at: now)
         learn(sighting.term, sighting.leader, at: now)
         guard leadership == nil else { return trim(at: now) }
+        freshness.see(head: sighting.head.number, read: cursor.read.number)
         silence.see(sighting, at: now)
         if feed.poll(head: sighting.head.number, read: cursor.read.number) { feed.close() }
         guard settings.isCandidate, report.incarnation > 0, cursor.read == sighting.head,
@@ -368,6 +389,7 @@ extension ClusterMachine {
         leadership = Leadership(
             term: term, behind: cursor.position.row, sentAt: won.sentAt,
             tenure: settings.tenure)
+        freshness.confirm(sentAt: won.sentAt)
         feed.close()
         calls.plan(.beat, at: won.sentAt + settings.beatInterval)
         book.forgive(at: now)
@@ -430,6 +452,7 @@ extension ClusterMachine {
     }
 
     private func confirm(sentAt: UInt64, at now: UInt64) {
+        freshness.confirm(sentAt: sentAt)
         if leadership?.confirm(sentAt: sentAt, at: now) == true { outputs.append(.resumed) }
     }
 

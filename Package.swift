@@ -113,6 +113,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The log between daemons and the leadership, without I/O. Must not know reactors, SQLite,
+        // clocks, threads, or the engine's client.
+        .target(
+            name: "ReactorCluster", dependencies: ["ReactorBytes"], swiftSettings: strict),
+
         // Level 3. Foundation's types on the wire. Must not know the server.
         .target(
             name: "ReactorFoundation", dependencies: ["ReactorCore", "ReactorWire"],
@@ -126,10 +131,6 @@ let package = Package(
             name: "ReactorJournal",
             dependencies: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
             swiftSettings: strict),
-        // The log between daemons and the leadership, without I/O. Must not know reactors, SQLite,
-        // clocks, threads, or the engine's client.
-        .target(
-            name: "ReactorCluster", dependencies: ["ReactorBytes"], swiftSettings: strict),
         // The cluster's log in etcd; empty without the trait Cluster. Must not know reactors, the
         // server.
         .target(
@@ -157,8 +158,9 @@ let package = Package(
         .target(
             name: "ReactorDaemon",
             dependencies: [
-                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
-                "ReactorWire", "ReactorThreads", "ReactorYAML", coreMetrics, logging,
+                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCluster",
+                "ReactorEtcd", "ReactorCore", "ReactorWire", "ReactorThreads", "ReactorYAML",
+                coreMetrics, deque, logging,
             ],
             swiftSettings: strict),
 
@@ -336,10 +338,10 @@ let package = Package(
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
-                "ReactorBytes", "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal",
-                "ReactorLoop", "ReactorServer", "ReactorThreads", "ReactorWire", "StockReactors",
-                "TestPrograms", "reactord", "reactorctl", "stubborn-daemon", "fickle-daemon",
-                "tracker-daemon", coreMetrics,
+                "ReactorBytes", "ReactorDaemon", "ReactorClient", "ReactorCluster", "ReactorCore",
+                "ReactorJournal", "ReactorLoop", "ReactorServer", "ReactorThreads", "ReactorWire",
+                "StockReactors", "TestPrograms", "reactord", "reactorctl", "stubborn-daemon",
+                "fickle-daemon", "tracker-daemon", coreMetrics,
             ],
             resources: [.copy("Golden"), .copy("Python")], swiftSettings: strict),
         .testTarget(
@@ -368,8 +370,8 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "ClusterSimulation", "ReactorTesting", "ReactorBytes", "ReactorCluster",
-                "ReactorServer", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorWire",
-                "ReactorThreads", "StockReactors",
+                "ReactorServer", "ReactorClient", "ReactorCore", "ReactorDaemon", "ReactorJournal",
+                "ReactorWire", "ReactorThreads", "StockReactors",
             ],
             swiftSettings: strict),
         // The rules about the sources, measured over the compiler's own parse of them. Must not

@@ -123,18 +123,23 @@ extension Server {
     package func setLeader(_ leader: String?) { outcomes.setLeader(leader) }
 
     /// Serves no client while `isCut` is true, except administrators at their socket: the daemon
-    /// cannot reach its leader, and does not know how old its state is. It applies rows as before.
+    /// cannot reach the log, and does not know how old its state is. A following server applies rows
+    /// as before; a leading one goes on with what it has received.
     package func setCut(_ isCut: Bool, at now: UInt64) {
         orders.begin(at: now)
-        guard isCut != (mode == .cut) else { return }
-        precondition(chronicle.isFollowing, "a server that follows no other is cut off from it")
-        chronicle.beginFollowing(isCut: isCut)
+        guard isCut != peers.isCut else { return }
+        precondition(
+            chronicle.isFollowing || outcomes.isFollowed, "a server that is alone is cut off")
+        if chronicle.isFollowing { chronicle.beginFollowing(isCut: isCut) }
         peers.cut(for: isCut ? Self.cutText : nil)
         guard isCut else { return }
         for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
             intake.close(connection, Closing(.cut, Self.cutText))
         }
     }
+
+    /// Whether no client is served: see ``setCut(_:at:)``.
+    package var isCut: Bool { peers.isCut }
 
     private static let cutText =
         "this daemon does not know whether it has all rows of its leader: try again"
@@ -172,6 +177,8 @@ extension Server {
         orders.begin(at: now)
         try rows.recovery.nodes.checkTasks()
         setCut(false, at: now)
+        // The last row may have begun no turn: one that is not in the log must not have its number.
+        if rows.lastTurn == delivery.turn, !isUnsealed, !delivery.hasListed { sealer.skipTurn() }
         apply(with: nil)
         tree.turn.recordFacts()
         sealer.setFollowing(false)

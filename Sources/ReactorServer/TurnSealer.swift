@@ -58,6 +58,12 @@ final class TurnSealer {
         turn.begin()
     }
 
+    /// Ends a turn that has nothing, so that the next one has another number.
+    func skipTurn() {
+        precondition(!chronicle.isUnsealed && !delivery.hasListed, "a turn with content is skipped")
+        delivery.seal(delivery.takeListed(), [], batchByteCount: nil)
+    }
+
     /// Collects the turn's changes, queues each connection's output, and orders the batch to be
     /// appended.
     private func seal() {

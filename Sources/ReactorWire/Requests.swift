@@ -284,6 +284,11 @@ package enum Question: Equatable, Sendable {
     /// `pauseMax` milliseconds. Only for the daemon's own user and root. The answer is a
     /// ``RestartReport``.
     case restart(pauseMax: UInt64 = 5_000)
+    /// The daemon's part in its cluster. The answer is a ``ClusterStatus``.
+    case cluster
+    /// Makes the leading daemon of a cluster hand over to the node of this name, or to any other;
+    /// only for the daemon's own user and root. The answer is a ``ClusterStatus`` as of the request.
+    case stepDown(to: String? = nil)
 }
 
 /// Answer to ``Question/types(path:)``.

@@ -29,8 +29,8 @@ struct ConfigSectionTests {
             (
                 "extras: 1\n",
                 "r.yaml:1:1: unknown key \"extras\", "
-                    + "expected one of socket, admin, access, data, log, metrics, slowLog, limits, quotas, "
-                    + "loop, process, reactors"
+                    + "expected one of socket, admin, access, data, cluster, log, metrics, slowLog, "
+                    + "limits, quotas, loop, process, reactors"
             ),
         ])
     func unknownKey(yaml: String, message: String) {

@@ -242,6 +242,24 @@ extension Client {
         try await decoded(.restart(pauseMax: pauseMax))
     }
 
+    /// Returns the daemon's part in its cluster.
+    ///
+    /// *Throws*: also if the daemon is in no cluster.
+    package func cluster() async throws(ClientError) -> ClusterStatus {
+        try await decoded(.cluster)
+    }
+
+    /// Makes the daemon hand the leadership of its cluster to the node of this name, or to any
+    /// other; returns its part as of the request. The daemon allows it to its own user and to root.
+    ///
+    /// The daemon closes its connections when it has handed over. If the answer is lost with one, the
+    /// client asks again on the next one, and the daemon then refuses with ``FaultCode/elsewhere``.
+    ///
+    /// *Throws*: also if the daemon does not lead.
+    package func stepDown(to node: String?) async throws(ClientError) -> ClusterStatus {
+        try await decoded(.stepDown(to: node))
+    }
+
     /// Returns the daemon's latest operations that took long, after the entry with this number. The
     /// daemon allows it to its own user and to root.
     package func slowLog(after number: UInt64) async throws(ClientError) -> [SlowEntry] {

@@ -27,6 +27,7 @@ struct ConfigChange {
         keep("admin.socket", \.adminSocket)
         compareAccess()
         compareData()
+        compareCluster()
         take("log.level", \.logLevel)
         take("log.format", \.logFormat)
         keep("metrics.socket", \.metrics.socket)
@@ -92,6 +93,21 @@ struct ConfigChange {
         keepData("data.reserveBytes", \.reserveBytes)
         keepData("data.dropped", \.dropped)
         config.data = data
+    }
+
+    private mutating func compareCluster() {
+        guard config.cluster != nil, wanted.cluster != nil else {
+            return keep("cluster", \.cluster)
+        }
+        keep("cluster.name", \.cluster?.name)
+        keep("cluster.node", \.cluster?.node)
+        keep("cluster.engine", \.cluster?.engine)
+        keep("cluster.nodes", \.cluster?.nodes)
+        keep("cluster.takeover", \.cluster?.takeover)
+        keep("cluster.lostAfter", \.cluster?.lostAfter)
+        keep("cluster.staleMax", \.cluster?.staleMax)
+        keep("cluster.logBytes", \.cluster?.logBytes)
+        keep("cluster.candidate", \.cluster?.isCandidate)
     }
 
     private mutating func compareLimits() {

@@ -6,7 +6,7 @@ import ReactorWire
 /// The daemon's configuration: socket, log, limits, loop and the tree of reactors.
 ///
 /// *Place*: read once at the start from a YAML file. ``ReactorCatalog`` creates the reactors; the
-/// shell uses the rest. `Config/reactord.yaml` shows every key.
+/// shell uses the rest. `Config/reactord.yaml` shows every key, except for those of `cluster:`.
 public struct DaemonConfig: Equatable, Sendable {
     /// The daemon's name, which default paths contain: that of its socket and of its data directory.
     public var name = Self.defaultName
@@ -32,6 +32,8 @@ public struct DaemonConfig: Equatable, Sendable {
     public var limits = ServerLimits()
     /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
     public var data: DataConfig?
+    /// The daemons on several machines that share one history with this one; nil if it is alone.
+    public var cluster: ClusterConfig?
     /// Where the daemon shows its metrics, besides `reactorctl metrics`.
     public var metrics = MetricsConfig()
     /// Which operations the slow log keeps.
@@ -61,8 +63,8 @@ public struct DaemonConfig: Equatable, Sendable {
     static let spinMax = Duration.milliseconds(10)
     private static let watchdogRange = Duration.seconds(1)...Duration.seconds(3_600)
     private static let keys = [
-        "socket", "admin", "access", "data", "log", "metrics", "slowLog", "limits", "quotas",
-        "loop", "process", "reactors",
+        "socket", "admin", "access", "data", "cluster", "log", "metrics", "slowLog", "limits",
+        "quotas", "loop", "process", "reactors",
     ]
 
     /// The defaults, for a daemon without a file whose reactors are defined in code.
@@ -81,6 +83,16 @@ public struct DaemonConfig: Equatable, Sendable {
     public init(
         yaml text: String, file: String, reactors source: ReactorsSource = .inFile
     ) throws(ConfigError) {
+        try self.init(yaml: text, file: file, reactors: source, machine: MachineName.current)
+    }
+
+    /// Reads a configuration from YAML text, on the machine with this name.
+    ///
+    /// *Throws*: as ``init(file:)``.
+    init(
+        yaml text: String, file: String, reactors source: ReactorsSource = .inFile,
+        machine: String
+    ) throws(ConfigError) {
         self.file = file
         let document = try ConfigDocument(text: text, file: file)
         let top: ConfigSection
@@ -97,6 +109,7 @@ public struct DaemonConfig: Equatable, Sendable {
                 problems.append(error)
             }
         }
+        problems += readCluster(of: top, machine: machine)
         if permissions.mode & 0o002 != 0, access == nil,
             let entry = top.entries.first(where: { $0.name == "socket" })
         {
@@ -158,6 +171,7 @@ public struct DaemonConfig: Equatable, Sendable {
                 try ConfigSection(entry, in: document, expected: "keys such as `durability:`"))
             data = read.data
             problems += read.problems
+        case "cluster": break  // read last, since it depends on `data:`, which may follow it
         case "log":
             let section = try ConfigSection(entry, in: document, expected: "`level:`")
             read(section, ["level", "format"], problems: &problems) {
@@ -211,6 +225,22 @@ public struct DaemonConfig: Equatable, Sendable {
             default: config.watchdog = try Self.watchdog(scalar)
             }
         }
+    }
+
+    private mutating func readCluster(
+        of top: ConfigSection, machine: String
+    ) -> [ConfigProblem] {
+        guard let entry = top.entries.first(where: { $0.name == "cluster" }) else { return [] }
+        let section: ConfigSection
+        do throws(ConfigProblem) {
+            section = try ConfigSection(
+                entry, in: top.document, expected: "keys such as `nodes:`")
+        } catch {
+            return [error]
+        }
+        let read = ConfigCluster(section, machine: machine)
+        cluster = read.cluster
+        return read.problems + ConfigCluster.conflicts(of: entry, in: top)
     }
 
     private mutating func readQuotas(

@@ -1,6 +1,7 @@
 public import ReactorJournal
 import ReactorLoop
 public import ReactorWire
+import ReactorYAML
 
 /// Where and how a daemon stores its history: the `data:` section.
 public struct DataConfig: Equatable, Sendable {
@@ -66,6 +67,16 @@ struct ConfigData {
         problems = section.problems { (entry) throws(ConfigProblem) in
             try read(entry, of: section)
         }
+    }
+
+    /// Where the section under `entry` sets `durability:`; nil if it leaves it out.
+    static func durabilityLocation(
+        of entry: ConfigSection.Entry, in document: ConfigDocument
+    ) -> ConfigLocation? {
+        guard case .mapping(let pairs) = entry.value.content,
+            let pair = pairs.first(where: { $0.key.text == "durability" })
+        else { return nil }
+        return document.location(of: pair.keyMark)
     }
 
     private mutating func read(

@@ -31,6 +31,10 @@ public enum DaemonError: Error, Sendable {
     case handover(String)
     /// A file of states cannot be imported.
     case unusableImport(String)
+    /// The daemon cannot join its cluster, or cannot stay in it.
+    case cluster(String)
+    /// The engine of the cluster does not answer; a later start may succeed.
+    case engine(String)
 }
 
 extension DaemonError: CustomStringConvertible {
@@ -50,7 +54,7 @@ extension DaemonError: CustomStringConvertible {
         case .opening(let text): "opening the tree: \(text)"
         case .interrupted(let signal): "stopped by \(signal) before clients were served"
         case .handover(let text): "taking over: \(text)"
-        case .past(let text), .unusableImport(let text): text
+        case .past(let text), .unusableImport(let text), .cluster(let text), .engine(let text): text
         }
     }
 }
@@ -61,8 +65,9 @@ extension DaemonError {
         switch self {
         case .interrupted: EX_OK
         case .config, .past, .unusableImport: EX_DATAERR
-        case .name, .socketPath, .loop, .opening, .noDataDirectory, .handover: EX_UNAVAILABLE
-        case .recovery: EX_CONFIG
+        case .name, .socketPath, .loop, .opening, .noDataDirectory, .handover, .engine:
+            EX_UNAVAILABLE
+        case .recovery, .cluster: EX_CONFIG
         case .diskFailed: EX_IOERR
         case .journal(let error):
             switch error {

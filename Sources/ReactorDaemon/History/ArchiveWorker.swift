@@ -169,7 +169,8 @@ final class ArchiveWorker {
         case .keepBackup(let folder, let count):
             return .answered(try keepBackup(inquiry, folder, count).wireBytes())
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
-            .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart:
+            .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart,
+            .cluster, .stepDown:
             preconditionFailure("not a query about the past: \(inquiry.ask)")
         }
     }

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import ReactorBytes
+import ReactorCluster
 import ReactorCore
 import ReactorJournal
 import ReactorLoop
@@ -14,6 +15,8 @@ final class History {
     let directory: DataDirectory
     /// The end of the journal.
     private(set) var position: JournalPosition
+    /// The journal's identity.
+    let instance: JournalInstance
     /// The row number of the snapshot the start began from, nil without one.
     private(set) var snapshotNumber: UInt64?
     /// The journal's condition when it was opened.
@@ -42,11 +45,13 @@ final class History {
     private static let progressCount: UInt64 = 50_000
 
     /// Opens the configured directory, or the default place of `daemon` from the environment. A
-    /// signal returned by `interruption` ends a replay.
+    /// signal returned by `interruption` ends a replay. The journal has the identity `instance`,
+    /// which the nodes of a cluster share.
     init(
         _ config: DataConfig, of daemon: String = DaemonConfig.defaultName,
         environment: [String: String], uid: UInt32, _ logger: Logger,
-        after predecessor: Predecessor? = nil, interruption: @escaping () -> Signal? = { nil }
+        as instance: JournalInstance? = nil, after predecessor: Predecessor? = nil,
+        interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
         let path = try Self.path(
             config.directory, of: daemon, environment, uid: uid)
@@ -63,12 +68,13 @@ final class History {
             } else {
                 directory = try DataDirectory(at: path)
             }
-            opening = try SQLiteJournal.prepare(directory)
-            position = try JournalReader(directory).position
+            opening = try SQLiteJournal.prepare(directory, as: instance)
+            let reader = try JournalReader(directory)
+            (position, self.instance) = (reader.position, reader.instance)
         } catch {
             throw .journal(error)
         }
-        log(opening)
+        log(opening, isShared: instance != nil)
     }
 
     /// The configured path of the data, or else the default one of the daemon.
@@ -98,13 +104,13 @@ final class History {
         }
     }
 
-    private func log(_ opening: JournalOpening) {
+    private func log(_ opening: JournalOpening, isShared: Bool) {
         if opening.droppedByteCount > 0 {
             logger.notice(
                 "dropped an incomplete commit; it was not acknowledged",
                 metadata: ["bytes": "\(opening.droppedByteCount)"])
         }
-        if opening.mayHaveLostTail {
+        if opening.mayHaveLostTail, !isShared {
             logger.warning(
                 "a power cut may have taken the end of a relaxed history: a new epoch begins")
         }
@@ -125,7 +131,7 @@ final class History {
 
     /// Restores a tree and its sessions to the journal's end. `epoch` is the new epoch if the
     /// history begins one. With `isShared`, it begins none: what its end lacks is in the log that
-    /// other daemons share with this one.
+    /// other daemons share with this one. An empty history then has the epoch of that log.
     func recover(
         _ recovery: Recovery, epoch: UInt64, isShared: Bool = false
     ) throws(DaemonError) -> Recovery {
@@ -149,10 +155,31 @@ final class History {
             && (position.epoch == 0 || opening.mayHaveLostTail && position.number == first)
         do throws(RecoveryError) {
             return try recovery.finish(
-                epoch: isNew ? epoch : position.epoch, sequence: position.sequence)
+                epoch: isNew || position.number == 0 ? epoch : position.epoch,
+                sequence: position.sequence)
         } catch {
             throw .recovery(error, place: directory.path)
         }
+    }
+
+    /// The position in the cluster's log of the journal's end. Call it before ``openJournal``.
+    ///
+    /// *Throws*: if the directory has another history than the cluster.
+    func position(in cluster: ClusterStart) throws(DaemonError) -> AppliedPosition {
+        guard instance == cluster.instance else {
+            throw .cluster(
+                "\(directory.path) has the history \(instance), and cluster \(cluster.config.name) "
+                    + "has \(cluster.instance?.description ?? "none"): \(cluster.remedy)")
+        }
+        if position.number > 0, position.epoch == 0 {
+            throw .cluster(
+                "\(directory.path) is a backup, which begins an epoch of its own: make one with "
+                    + "`reactorctl backup --node` instead")
+        }
+        let words = try Self.reading { () throws(JournalError) in
+            try SQLiteJournal.logWords(in: directory)
+        }
+        return try cluster.position(after: position, words: words, in: directory.path)
     }
 
     /// Checks that the recovered `revision` is that of a former process, and waits until that changes

@@ -28,7 +28,9 @@ final class HistoryKeeper {
     private var bounds: (reserve: DiskReserve, ceiling: DiskCeiling)
     private var record = SnapshotRecord()
     private var fresh: FreshRows
-    private var appendedTurn: UInt64 = 0
+    /// The last turn that the journal has. In a cluster, whose log has the rows before the journal,
+    /// `sharedRow` returns the row of the server's last turn, if it has had one.
+    private var progress: (appendedTurn: UInt64, sharedRow: (() -> UInt64?)?) = (0, nil)
 
     init(_ history: History, of server: Server, on loop: LoopHandle) throws(DaemonError) {
         self.server = server
@@ -36,6 +38,7 @@ final class HistoryKeeper {
         config = history.config
         directory = history.directory
         logger = history.logger
+        record.lastRow = history.snapshotNumber ?? 0
         fresh = FreshRows(byteCount: history.replayedByteCount)
         bounds = (
             DiskReserve(in: directory, byteCount: config.reserveBytes),
@@ -62,10 +65,16 @@ final class HistoryKeeper {
     // start removes the history before it.
     private func trimAtStart() { trim() }
 
-    /// Continues with a replacement of the server.
+    /// From now on, the log of a cluster has rows before the journal does; `lastRow` returns the row
+    /// of the server's last turn, if it has had one.
+    func beginSharing(_ lastRow: @escaping () -> UInt64?) { progress.sharedRow = lastRow }
+
+    /// Continues with a replacement of the server. A snapshot of the former one is discarded.
     func serve(_ server: Server) {
+        task?.cancel()
+        task = nil
         self.server = server
-        appendedTurn = 0
+        progress.appendedTurn = 0
         orders.forgetRequest()
         if orders.isWaiting { ask() }
     }
@@ -93,6 +102,9 @@ final class HistoryKeeper {
             stateByteCounts: record.stateByteCounts,
             snapshotsFailed: record.failedCount, snapshotNanoseconds: record.nanoseconds)
     }
+
+    /// The row of the newest snapshot; 0 without one.
+    var snapshotNumber: UInt64 { record.lastRow }
 
     /// Whether the last snapshot could not be written.
     var hasSnapshotFailed: Bool { record.hasFailed }
@@ -140,7 +152,7 @@ final class HistoryKeeper {
 
     /// Called when the journal has appended everything up to a turn.
     func appended(_ turn: UInt64) {
-        appendedTurn = turn
+        progress.appendedTurn = turn
         task?.appended(turn)
     }
 
@@ -154,7 +166,7 @@ final class HistoryKeeper {
         if bounds.ceiling.isDue { measureDisk() }
         record.pass(isRunning: task != nil, at: now)
         if let task {
-            task.advance(appendedTurn: appendedTurn)
+            task.advance(appendedTurn: progress.appendedTurn)
         } else if isDue(at: now) {
             ask()
         }
@@ -217,23 +229,29 @@ final class HistoryKeeper {
         fresh.clear()
         do throws(JournalError) {
             task = try SnapshotRun(
-                of: snapshot, number: journal.lastNumber, in: directory, on: loop
+                of: snapshot, number: progress.sharedRow?() ?? journal.lastNumber,
+                in: directory, on: loop
             ) { [unowned self] result in
-                end(result, callbacks)
+                end(snapshot, result, callbacks)
             }
         } catch {
-            end(.failure(error), callbacks)
+            end(snapshot, .failure(error), callbacks)
         }
     }
 
     private func end(
-        _ result: Result<SnapshotHeader, JournalError>,
+        _ snapshot: ServerSnapshot, _ result: Result<SnapshotHeader, JournalError>,
         _ callbacks: [SnapshotOrders.Callback]
     ) {
-        if let task, case .success = result { record.keep(task.stateSizes) }
+        // The result of a snapshot of a former server may come during the next one.
+        let task = self.task.flatMap { $0.isOf(snapshot) ? $0 : nil }
+        if let task, case .success(let header) = result {
+            record.keep(task.stateSizes)
+            record.lastRow = header.position.number
+        }
         // A snapshot whose file failed may be only partly collected.
         task?.cancel()
-        task = nil
+        if task != nil { self.task = nil }
         record.end(hasFailed: (try? result.get()) == nil)
         switch result {
         case .success(let header):
@@ -345,10 +363,16 @@ final class HistoryKeeper {
     /// Commits what waits and closes the files. Unless `skipsSnapshot` is true, records the sums of
     /// changed states, and takes a last snapshot if there are changes since the last one.
     func close(skipsSnapshot: Bool) {
-        let isStale = !skipsSnapshot && (task != nil || record.hasFailed || fresh.isChanged)
+        // A server that has rows before the log has them may have to take them back.
+        let isAhead = progress.sharedRow?().map { $0 > journal.lastNumber } ?? false
+        let isStale =
+            !skipsSnapshot && !isAhead && (task != nil || record.hasFailed || fresh.isChanged)
         task?.cancel()
         task = nil
-        if !skipsSnapshot, let batch = server.lastProbe() { journal.append(batch) }
+        // Only the leader of a cluster makes rows.
+        if !skipsSnapshot, progress.sharedRow == nil, let batch = server.lastProbe() {
+            journal.append(batch)
+        }
         journal.close()
         guard isStale, let snapshot = server.lastSnapshot() else { return }
         do throws(JournalError) {

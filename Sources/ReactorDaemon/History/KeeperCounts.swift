@@ -125,6 +125,8 @@ struct SnapshotRecord {
     private(set) var hasFailed = false
     /// Number of snapshots that could not be written.
     private(set) var failedCount: UInt64 = 0
+    /// The row of the newest snapshot; 0 without one.
+    var lastRow: UInt64 = 0
     /// The time that the last snapshot took; nil before one has ended.
     private(set) var nanoseconds: UInt64?
     /// Bytes of the states in the last snapshot, by reactor; empty before one has ended.

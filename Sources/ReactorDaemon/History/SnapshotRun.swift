@@ -35,6 +35,9 @@ final class SnapshotRun {
         }
     }
 
+    /// Whether it writes this snapshot.
+    func isOf(_ snapshot: ServerSnapshot) -> Bool { self.snapshot === snapshot }
+
     /// Whether parts remain to be collected.
     var isGathering: Bool { !snapshot.isComplete }
 

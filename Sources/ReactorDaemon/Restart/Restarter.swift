@@ -87,6 +87,12 @@ extension Restarter {
             let text = "this program cannot be started again by itself: restart its service"
             return refuse(inquiry, Refusal(.notFound, text))
         }
+        guard shell.seat == nil else {
+            let text =
+                "a daemon of a cluster keeps its clients served by another node: hand over with "
+                + "`reactorctl cluster step-down`, and restart its service"
+            return refuse(inquiry, Refusal(.notFound, text))
+        }
         guard let keeper = shell.keeper else {
             let text =
                 "the daemon keeps its state in memory, which a new process would not have: configure "

@@ -1,6 +1,8 @@
 import Glibc
 public import Logging
+import ReactorCluster
 public import ReactorCore
+import ReactorJournal
 package import ReactorLoop
 import ReactorServer
 
@@ -102,20 +104,10 @@ public final class Daemon {
             throw .loop(error)
         }
         reloader = ConfigReloader(of: config, from: nil, on: loop, logger, supervisor)
-        let random = { UInt64.random(in: .min ... .max) }
         do throws(DaemonError) {
-            if let data = config.data {
-                let history = try History(
-                    data, of: config.name, environment: environment, uid: uid, logger,
-                    after: predecessor, interruption: { signals.take() })
-                shell = try ServerShell(
-                    root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
-                    roots: roots, random: random)
-            } else {
-                shell = ServerShell(
-                    root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,
-                    random: random)
-            }
+            shell = try Self.makeShell(
+                root, on: loop, config, limits, name, environment, uid, logger, roots, signals,
+                after: predecessor)
         } catch {
             operatorService.close()
             sockets.close()
@@ -127,11 +119,37 @@ public final class Daemon {
             after: predecessor, name: name)
         shell.begin(with: config, ownerUID: uid)
         log(shell.server.lastDeath)
+        // In a cluster, the leader alone opens the tree.
+        guard shell.seat == nil else { return }
         do {
             try whenOpen(shell.server.tree)
         } catch {
             throw .opening("\(error)")
         }
+    }
+
+    /// Restores the history, or joins the cluster, if the configuration has one.
+    private static func makeShell(
+        _ root: some Reactor, on loop: EventLoop, _ config: DaemonConfig, _ limits: ServerLimits,
+        _ name: String, _ environment: [String: String], _ uid: UInt32, _ logger: Logger,
+        _ roots: (@Sendable () throws -> any Reactor)?, _ signals: DaemonSignals,
+        after predecessor: Predecessor?
+    ) throws(DaemonError) -> ServerShell {
+        let random = { UInt64.random(in: .min ... .max) }
+        let cluster = try ClusterStart(config, on: loop.handle)
+        guard var data = config.data else {
+            return ServerShell(
+                root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,
+                random: random)
+        }
+        // The log has each row on two machines before a client is told of it.
+        if cluster != nil { data.durability = .relaxed }
+        let history = try History(
+            data, of: config.name, environment: environment, uid: uid, logger,
+            as: cluster?.instance, after: predecessor, interruption: { signals.take() })
+        return try ServerShell(
+            root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
+            roots: roots, cluster: cluster, random: random)
     }
 
     deinit {
@@ -166,8 +184,6 @@ public final class Daemon {
     /// How long it then waits for cancelled effects. Effects that run longer are named in the
     /// log, and end with the process.
     static let dismissalDurationMax = Duration.seconds(1)
-    /// Maximum number of effects named in the log; the number of all is logged too.
-    static let abandonedNamesMax = 16
     /// Nanoseconds between two ticks above which the process is assumed to have been stopped.
     private static let tickDelayMax: UInt64 = 1_500_000_000
     /// Nanoseconds between two ticks.
@@ -247,7 +263,9 @@ public final class Daemon {
     private func prepare() throws(LoopError) {
         shell.keeper?.onFull = { [unowned self] in becomeReadOnly($0) }
         shell.keeper?.onBroken = { [unowned self] in end(with: .diskFailed($0)) }
-        shell.onEvent = { [unowned self] in log($0) }
+        let report = EventReport(logger: logger, supervisor: supervisor)
+        shell.onEvent = { report.write($0) }
+        shell.seat?.onNews = { [unowned self] in take($0, report) }
         try signals.listen(on: loop) { [unowned self] signal in
             if signal == .hangUp { reloader.hangUp() } else { terminate(signal) }
         }
@@ -337,6 +355,8 @@ extension Daemon {
 extension Daemon {
     /// Returns to the last durable state and serves it read-only.
     private func becomeReadOnly(_ message: String) {
+        // The other nodes serve the clients; this one catches up from the log once it has room.
+        guard shell.seat == nil else { return end(with: .diskFailed(message)) }
         logger.critical(
             "the disk is full: read-only until there is room, actions without an outcome are refused",
             metadata: ["reason": "\(message)"])
@@ -387,45 +407,26 @@ extension Daemon {
 
     private func goOn(_ admission: Admission) {
         shell.goOn(admission)
-        do {
-            try whenOpen(server.tree)
-        } catch {
-            end(with: .opening("\(error)"))
-        }
+        openTree()
+    }
+
+    /// Lets the author's code begin, once the reactors have started.
+    private func openTree() {
+        do { try whenOpen(server.tree) } catch { end(with: .opening("\(error)")) }
     }
 }
 
-// MARK: - The log
+// MARK: - A cluster
 extension Daemon {
-    private func log(_ event: ServerEvent) {
-        var metadata: Logger.Metadata = [:]
-        let text: String
-        let leftOut: UInt64
-        switch event {
-        case .closedForFault(let id, let peer, let code, let reason, let count):
-            text = "closed a connection: \(reason)"
-            metadata = [
-                "code": "\(code)", "connection": "\(id.rawValue)", "uid": "\(peer.uid)",
-                "pid": "\(peer.pid)",
-            ]
-            leftOut = count
-        case .turnedAway(let peer, let reason, let count):
-            text = "turned a client away: \(reason)"
-            metadata = ["uid": "\(peer.uid)", "pid": "\(peer.pid)"]
-            leftOut = count
-        case .contradicted(let peer, let claim):
-            return logger.critical(
-                "the history has lost its tail or was replaced by an older copy: a new epoch begins",
-                metadata: [
-                    "reason": "\(claim)", "uid": "\(peer.uid)", "pid": "\(peer.pid)",
-                ])
-        case .complaint(let complaint, let count):
-            text = complaint
-            leftOut = count
+    private func take(_ news: ClusterNews, _ report: EventReport) {
+        report.write(news) { shell.seat?.config.name(of: $0) }
+        switch news {
+        case .leads: openTree()
+        case .ceased: if ending.isLeaving { loop.stop() }
+        case .stop(let reason): end(with: .cluster(reason))
+        case .startAgain(let reason): end(with: .engine(reason))
+        case .leader, .cut, .outage, .disconnected: break
         }
-        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
-        // The text may contain what a client sent.
-        logger.warning("\(text.terminalSafe)", metadata: metadata)
     }
 }
 
@@ -451,7 +452,11 @@ extension Daemon {
         // A deadline: a client that does not read must not keep the daemon running.
         if let timer = try? LoopTimer(on: loop) {
             timer.onFire = { [unowned self] in
-                if ending.dismissed == nil { finish() } else { loop.stop() }
+                if ending.dismissed == nil {
+                    finish()
+                } else {
+                    ending.isLeaving ? loop.stop() : leaveCluster()
+                }
             }
             timer.start(after: Self.drainDurationMax)
             ending.deadline = timer
@@ -462,7 +467,15 @@ extension Daemon {
     /// ended too.
     private func finish() {
         let dismissed = ending.dismissed ?? dismissEffects()
-        if dismissed.missing(in: server.tree).isEmpty { loop.stop() }
+        if dismissed.missing(in: server.tree).isEmpty { leaveCluster() }
+    }
+
+    /// Hands over the leadership of the cluster, if this node has it, and stops.
+    private func leaveCluster() {
+        guard !ending.isLeaving else { return }
+        guard shell.seat?.leave() ?? false else { return loop.stop() }
+        ending.leave()
+        ending.deadline?.start(after: Self.dismissalDurationMax)
     }
 
     @discardableResult
@@ -475,15 +488,8 @@ extension Daemon {
         return call
     }
 
-    /// Logs the effects that did not end after their cancellation; they end with the process.
     private func logAbandonedEffects() {
         let missing = (ending.dismissed ?? dismissEffects()).missing(in: server.tree)
-        guard !missing.isEmpty else { return }
-        let names = missing.prefix(Self.abandonedNamesMax).map { effect in
-            effect.cancelID.map { "\(effect.path) \($0)" } ?? "\(effect.path)"
-        }
-        logger.warning(
-            "abandoned effects and sagas that did not end: make them end when they are cancelled",
-            metadata: ["count": "\(missing.count)", "of": "\(names.joined(separator: ", "))"])
+        EventReport(logger: logger, supervisor: supervisor).write(abandoned: missing)
     }
 }

@@ -33,6 +33,10 @@ extension DaemonConfig {
         for (name, value) in try dataRows(environment, uid) {
             lines.append("  " + row(name, value, width: 32))
         }
+        if let cluster {
+            lines.append("cluster")
+            for (name, value) in cluster.rows { lines.append("  " + row(name, value, width: 32)) }
+        }
         lines.append("limits")
         for entry in LimitTable.entries {
             let text = LimitTable.text(of: entry, in: limits)

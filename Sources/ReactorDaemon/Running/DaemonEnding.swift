@@ -58,6 +58,8 @@ struct DaemonEnding {
     private(set) var failure: DaemonError?
     /// True after a second signal: the daemon ends at once, without a last snapshot.
     private(set) var skipsSnapshot = false
+    /// Whether the daemon hands over the leadership of its cluster before it stops.
+    private(set) var isLeaving = false
     /// True once the loop has stopped for the shutdown.
     private(set) var isClosing = false
     /// Ends the wait for clients, and then that for effects.
@@ -70,6 +72,9 @@ struct DaemonEnding {
 
     /// Records that the daemon is to end without a last snapshot.
     mutating func hurry() { skipsSnapshot = true }
+
+    /// Records that the leadership is being handed over.
+    mutating func leave() { isLeaving = true }
 
     /// Records that the loop has stopped, so that a full disk no longer leads to a new server.
     mutating func close() {

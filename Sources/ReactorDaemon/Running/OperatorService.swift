@@ -107,7 +107,8 @@ extension OperatorService {
         switch inquiry.ask {
         case .metrics:
             withText { [unowned self] text in reply(to: inquiry, .success(text.wireBytes())) }
-        case .clients, .kick, .slowLog, .activity, .reload, .restart:
+        case .cluster: replyWithStatus(to: inquiry)
+        case .clients, .kick, .slowLog, .activity, .reload, .restart, .stepDown:
             guard
                 inquiry.isAdministrator
                     || Self.mayAdminister(inquiry.peer.uid, owner: geteuid())
@@ -150,11 +151,24 @@ extension OperatorService {
                     reply(to: inquiry, result.map { $0.wireBytes() })
                 })
         case .restart: daemon?.restarter.take(inquiry)
+        case .stepDown(let successor):
+            do throws(Refusal) {
+                try daemon?.shell.seat?.stepDown(to: successor)
+            } catch { return reply(to: inquiry, .failure(error)) }
+            replyWithStatus(to: inquiry)
         case .activity:
             guard let activity = activity() else { return }
             reply(to: inquiry, .success(activity.wireBytes()))
         default: reply(to: inquiry, .success(server.clients.wireBytes()))
         }
+    }
+
+    private func replyWithStatus(to inquiry: Inquiry) {
+        guard let status = daemon?.shell.seat?.status else {
+            let text = "this daemon is in no cluster: its configuration has no `cluster:`"
+            return reply(to: inquiry, .failure(Refusal(.notFound, text)))
+        }
+        reply(to: inquiry, .success(status.wireBytes()))
     }
 
     /// The figures for a live view, as of now.

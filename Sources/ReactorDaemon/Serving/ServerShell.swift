@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import ReactorBytes
+import ReactorCluster
 package import ReactorCore
 package import ReactorJournal
 package import ReactorLoop
@@ -14,6 +15,8 @@ struct InputState {
     var lastConnection: UInt64 = 0
     /// Whether nothing is read and no job runs, since another process may take over.
     var isHeld = false
+    /// Whether the journal is closed.
+    var isClosed = false
 }
 
 /// Serves a tree on a libuv loop: executes the server's outputs and runs the jobs that effects
@@ -27,12 +30,14 @@ package final class ServerShell {
     // Private, so that the accesses of each turn need no exclusivity check at run time.
     private var current: Server
     let jobs: TreeJobs
-    /// Stores each turn's batch; nil for a daemon that keeps its state in memory alone.
-    private let journal: (any Journal)?
+    /// Takes each turn's batch; nil for a daemon that keeps its state in memory alone.
+    private var journal: (any Journal)?
     /// Takes snapshots and bounds the journal's size; nil without a data directory.
     let keeper: HistoryKeeper?
     /// Makes a new server from the durable history; nil without a data directory.
-    private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
+    private let makeServer: ((_ former: Server) throws(DaemonError) -> Recovered)?
+    /// The membership in a cluster; nil for a daemon that is alone.
+    private(set) var seat: ClusterSeat?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
     /// The open connections.
@@ -41,9 +46,12 @@ package final class ServerShell {
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.
     private var turnTime: UInt64 = 0
-    private var isClosed = false
     /// Measures turns and actions.
     let meter: LoopMeter
+    private var work: OffloopWork { OffloopWork(loop: loop.handle, meter: meter) }
+
+    /// A server, and the end of the history that it has.
+    private typealias Recovered = (server: Server, end: JournalPosition)
     /// Called with clients' questions about the daemon itself, which it answers.
     var onInquiry: ((Inquiry) -> Void)?
     /// Called with events for the operator's log.
@@ -67,7 +75,7 @@ package final class ServerShell {
         meter = LoopMeter(limits)
         self.journal = journal
         keeper = nil
-        recover = nil
+        makeServer = nil
         router = nil
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs(of: inbox.flag) { inbox.take() }
@@ -80,40 +88,59 @@ package final class ServerShell {
     }
 
     /// Mounts `root`, restores it to the end of `history`, and appends further turns to that
-    /// history. `roots` creates the reactors a second time, to answer queries about the past.
+    /// history. `roots` creates the reactors a second time, to answer queries about the past. In a
+    /// `cluster`, the server follows and is cut off, and further turns come from the log.
     init(
         _ root: some Reactor, on loop: EventLoop, history: History, limits: ServerLimits,
         name: String, ownerUID: UInt32?, roots: (@Sendable () throws -> any Reactor)? = nil,
-        random: @escaping () -> UInt64
+        cluster: ClusterStart? = nil, random: @escaping () -> UInt64
     ) throws(DaemonError) {
         self.loop = loop
         meter = LoopMeter(limits)
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs(of: inbox.flag) { inbox.take() }
-        let epoch = random()
-        let recovery = { (limits: ServerLimits) in
+        let epoch = cluster?.origin.epoch ?? random()
+        let recover = { (limits: ServerLimits, former: Tree?) throws(DaemonError) in
             let tree = Tree(
                 root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
-            return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
+            let recovery = Recovery(of: tree, limits: limits, dropped: history.config.dropped)
+            if cluster != nil { recovery.prepareToFollow() }
+            if let former { recovery.succeed(former) }
+            return try history.recover(recovery, epoch: epoch, isShared: cluster != nil)
         }
-        let recovered = try history.recover(recovery(limits), epoch: epoch)
+        let follow = { (recovery: Recovery, cluster: ClusterStart) in
+            Server(
+                following: recovery, as: cluster.config.settings.node.index,
+                watching: history.words, daemonName: name, ownerUID: ownerUID, random: random)
+        }
+        let recovered = try recover(limits, nil)
         // The server starts the reactors, which may change their states.
         let (predecessor, revision) = (history.predecessor, recovered.tree.revision)
         // A former process has verified them, and now has clients wait.
         if predecessor == nil { try history.verifyEarlierRows(root, limits) }
-        current = Server(
-            recovered, watching: history.words, daemonName: name, ownerUID: ownerUID,
-            after: predecessor?.document?.server, random: random)
+        current =
+            if let cluster { follow(recovered, cluster) } else {
+                Server(
+                    recovered, watching: history.words, daemonName: name, ownerUID: ownerUID,
+                    after: predecessor?.document?.server, random: random)
+            }
         current.measureInput { [unowned loop] in loop.now }
-        recover = { (former) throws(DaemonError) in
-            let recovery = recovery(former.limits)
-            recovery.succeed(former.tree)
-            return Server(
-                try history.recover(recovery, epoch: epoch), watching: history.words,
-                isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
+        makeServer = { (former) throws(DaemonError) in
+            let recovered = try recover(former.limits, former.tree)
+            guard let cluster else {
+                let server = Server(
+                    recovered, watching: history.words, isReadOnly: true, daemonName: name,
+                    ownerUID: ownerUID, random: random)
+                return (server, history.position)
+            }
+            return (follow(recovered, cluster), history.position)
         }
-        input.lastConnection = current.highestConnection
+        // In a cluster, each node has numbers of its own: see ``ClusterSeat``.
+        if cluster == nil { input.lastConnection = current.highestConnection }
         try history.awaitPredecessor(revision)
+        let start = try cluster.map { (cluster) throws(DaemonError) in
+            try history.position(in: cluster)
+        }
         let keeper = try HistoryKeeper(history, of: current, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
@@ -125,6 +152,13 @@ package final class ServerShell {
                 to: inquiry.ask.subject, of: inquiry.connection, inquiry.peer,
                 byteCount: byteCount, nanoseconds: loop.now &- inquiry.askedAt)
         }
+        guard let cluster, let start else { return }
+        do throws(LoopError) {
+            let seat = try ClusterSeat(
+                cluster, at: start, history.position, for: self, keeper, seed: random())
+            self.seat = seat
+            journal = seat.member
+        } catch { throw .loop(error) }
     }
 
     /// Mounts `root`, restores it from the data directory at `directory`, which is made if it is
@@ -149,68 +183,41 @@ package final class ServerShell {
 
     /// Stops the queries about the past and closes the journal; the second call does nothing.
     package func close(skipsSnapshot: Bool = false) {
-        guard !isClosed else { return }
-        isClosed = true
+        guard !input.isClosed else { return }
+        input.isClosed = true
         // The threads for queries may take a while to end; the last snapshot does not wait for
         // them.
         router?.stop()
+        seat?.close()
         keeper?.close(skipsSnapshot: skipsSnapshot)
         router?.close()
     }
 
     /// Returns to the durable state, because later turns cannot be made durable. Closes every
-    /// connection; clients reconnect to a server that refuses changes until ``goOn(_:)``.
-    func rebuild() throws(DaemonError) {
-        guard let recover else { return }
+    /// connection; clients reconnect to a server that refuses changes until ``goOn(_:)``, or that
+    /// follows. Returns the end of the durable history, nil without a data directory.
+    @discardableResult
+    func rebuild() throws(DaemonError) -> JournalPosition? {
+        guard let makeServer else { return nil }
         _ = server.tree.dismissEffects()
         let former = links.value.objects
         links.value = ReferenceTable()
         let formerServer = server
-        current = try recover(formerServer)
+        let recovered = try makeServer(formerServer)
+        current = recovered.server
         server.succeed(formerServer)
         meter.forgetCommits()
         keeper?.serve(server)
         router?.serve(server)
-        skipConnections(to: server.highestConnection)
+        if seat == nil { skipConnections(to: server.highestConnection) }
         for link in former { link.close() }
-    }
-
-    /// Applies access rules from now on; `ownerUID` is the daemon's own user.
-    func apply(_ rules: AccessRules, ownerUID: UInt32?) {
-        server.apply(rules, ownerUID: ownerUID) { id in
-            links.value[id.rawValue]?.peerGroups ?? []
-        }
-    }
-
-    /// Applies quotas from now on.
-    func apply(_ quotas: QuotaRules) {
-        server.apply(quotas) { id in links.value[id.rawValue]?.peerGroups ?? [] }
-        let limits = server.limits
-        let userMax = [limits.memoryPerUIDMax, quotas.memoryMin ?? 0].filter { $0 > 0 }.min()
-        meter.ceiling.setMax(limits.memoryMax, userMax: userMax ?? 0)
-    }
-
-    /// Applies what the configuration says besides limits and data, before clients are served.
-    func begin(with config: DaemonConfig, ownerUID: UInt32) {
-        meter.keepSlow(config.slowLog)
-        if let access = config.access { apply(access, ownerUID: ownerUID) }
-        apply(config.quotas)
+        return recovered.end
     }
 
     /// Resumes the journal and makes the server accept actions, by default all.
     func goOn(_ admission: Admission = .all) {
         journal?.resume()
         server.goOn(admission)
-        loop.turnAgain()
-    }
-
-    /// Applies the values of another configuration that need no restart, between two turns.
-    func apply(_ config: DaemonConfig) {
-        server.setLimits(config.limits)
-        apply(config.quotas)
-        meter.keepSlow(config.slowLog)
-        if let data = config.data { keeper?.keep(data) }
-        loop.setSpin(config.spin)
         loop.turnAgain()
     }
 
@@ -229,6 +236,7 @@ package final class ServerShell {
     /// Takes over the loop's turns and ends the first; a loop serves one shell at a time.
     package func begin() {
         journal?.onAppended = { [unowned self] turn in appended(turn) }
+        seat?.begin()
         let shell = Unretained(self)
         loop.onTurnEnd = { shell.with { $0.endTurn() } }
         loop.onJobs = { [unowned self] in beginWork() }
@@ -250,6 +258,7 @@ package final class ServerShell {
         server.tick(at: loop.now, isLate: isLate)
         measureMemory(of: server, at: loop.now)
         router?.tick(at: loop.now)
+        seat?.tick()
     }
 
     /// Serves a connection that a listener accepted.
@@ -262,6 +271,14 @@ package final class ServerShell {
         if server.readsGroups { peer.groups = link.peerGroups }
         server.connect(id, peer, at: loop.now)
         link.resumeReading()
+    }
+
+    /// Closes the connections with a lower number than `number`, and numbers later ones after it.
+    func renumber(after number: UInt64) {
+        for entry in server.clients where entry.connection < number {
+            links.value[entry.connection]?.close()
+        }
+        skipConnections(to: number)
     }
 
     /// Numbers later connections after `number`.
@@ -331,6 +348,11 @@ package final class ServerShell {
         let now = loop.now
         meter.endCommits(upTo: turn, at: now)
         server.appended(turn, at: now)
+        if seat == nil { stored(turn) }
+    }
+
+    /// The journal has the batches up to `turn`.
+    func stored(_ turn: UInt64) {
         keeper?.appended(turn)
         router?.appended()
     }
@@ -339,7 +361,7 @@ package final class ServerShell {
 // MARK: - Turns
 extension ServerShell {
     /// Ends the turn, after all arrived bytes were received.
-    private func endTurn() {
+    func endTurn() {
         // Swift retains a local reference once, and a property at each use.
         var server = current
         if jobs.isDue, server.admission == .all, !input.isHeld {
@@ -412,8 +434,8 @@ extension ServerShell {
             }
             router.take(question)
         case .beginSnapshot: if let snapshot = server.snapshot { keeper?.begin(snapshot) }
-        case .sum(let probe): sum(probe, for: server)
-        case .encode(let capture): encode(capture, for: server)
+        case .sum(let probe): work.sum(probe, for: server)
+        case .encode(let capture): work.encode(capture, for: server)
         case .log(let event): onEvent(event)
         case .cutConnections:
             for link in links.value.objects { link.close() }
@@ -444,41 +466,6 @@ extension ServerShell {
             let text = "this program serves reactors, and answers no questions about itself"
             server.answer(inquiry, with: .failure(Refusal(.notFound, text)), at: turnTime)
         }
-    }
-
-    // Sums on a separate thread, since a state may be large. The server asks for the next sum
-    // only after the result, so at most one such thread runs.
-    private func sum(_ probe: StateProbe, for server: Server) {
-        let loop = loop.handle
-        let server = Confined(server) { loop.isOnLoop }
-        _ = try? WorkThread(name: "probe") {
-            let (values, byteCount) = probe.sums()
-            _ = loop.post { server.open().summed(values, byteCount: byteCount) }
-        }
-    }
-
-    // Encodes on a separate thread, since an answer may be large. The server asks for the next
-    // one only after the result, so at most one such thread runs.
-    private func encode(_ capture: SliceCapture, for server: Server) {
-        let loop = loop.handle
-        let target = Confined((meter: meter, server: server)) { loop.isOnLoop }
-        let work = { @Sendable in
-            let clock = ContinuousClock()
-            let start = clock.now
-            let encoding = capture.encode()
-            let nanoseconds = UInt64((clock.now - start) / .nanoseconds(1))
-            _ = loop.post {
-                let (meter, server) = target.open()
-                if let subject = server.encodingSubject {
-                    meter.recordAnswer(
-                        to: (subject.name, subject.path), of: subject.connection, subject.peer,
-                        byteCount: encoding.bytes.count, nanoseconds: nanoseconds)
-                }
-                server.encoded(encoding)
-            }
-        }
-        // Without a thread, the loop's thread encodes.
-        if (try? WorkThread(name: "answers", isInBackground: true, work)) == nil { work() }
     }
 
     private func write(_ slices: ByteSlices, to id: ConnectionID, of server: Server) {

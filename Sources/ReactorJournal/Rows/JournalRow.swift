@@ -33,6 +33,11 @@ package struct JournalRow: Equatable, Sendable {
             number: number, epoch: epoch, sequence: sequence, time: time, chain: chain)
     }
 
+    /// Whether the content leads from the checksum of the row before to ``chain``.
+    package func isIntact(behind previous: UInt64) -> Bool {
+        chain == expectedChain(behind: previous)
+    }
+
     /// Returns the expected value of ``chain`` after the row before.
     func expectedChain(behind previous: UInt64) -> UInt64 {
         Self.chain(

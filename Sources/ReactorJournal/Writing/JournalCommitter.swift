@@ -13,6 +13,8 @@ final class JournalCommitter: Sendable {
         case rows([JournalRow], log: [UInt64])
         /// Makes everything before it durable.
         case synchronize
+        /// Rings once everything before it is stored, or was refused.
+        case ring(Bell)
         case resume
         case stop
     }
@@ -152,6 +154,9 @@ final class JournalCommitter: Sendable {
             case .synchronize:
                 commit(&waiting, &state)
                 synchronize(&state)
+            case .ring(let bell):
+                commit(&waiting, &state)
+                bell.ring()
             case .resume:
                 commit(&waiting, &state)
                 if state.status == .full { state.status = .accepting }

@@ -126,6 +126,14 @@ package final class SQLiteJournal: Journal {
     /// Makes the rows so far survive a power cut, on the journal's thread: see ``durableNumber``.
     package func synchronize() { committer.mailbox.post(.synchronize) }
 
+    /// Waits until the batches and rows so far are stored, or the journal has failed. Their reports
+    /// come later.
+    package func awaitStored() {
+        let bell = Bell()
+        committer.mailbox.post(.ring(bell))
+        bell.wait()
+    }
+
     /// The number of the last row that is known to survive a power cut.
     package var durableNumber: UInt64 { committer.durableNumber.withLock { $0 } }
 

@@ -133,7 +133,8 @@ extension AnswerService {
         case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .keepBackup, .log, .export:
             return inquiries.askPast(ask, header, of: connection)
-        case .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart:
+        case .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart,
+            .cluster, .stepDown:
             return inquiries.ask(ask, header, of: connection)
         }
         answer(question, header, of: connection)

@@ -79,10 +79,10 @@ struct AnswerSource {
         // An entry shows a whole transaction, with the changes of other nodes.
         case .log: return try checkHistory(of: .root, access)
         case .snapshot, .backup, .keepBackup, .reload, .restart, .metrics, .clients, .kick,
-            .slowLog, .activity, .stats:
+            .slowLog, .activity, .stats, .stepDown:
             try checkAdministrator(access)
             return nil
-        case .get, .select, .describe, .tree, .limits, .checksum, .types: return nil
+        case .get, .select, .describe, .tree, .limits, .checksum, .types, .cluster: return nil
         }
     }
 

@@ -160,6 +160,9 @@ final class PeerAdmission {
     /// Admits no other clients than the owner's while `isShortOfMemory` is true.
     func refuseOthers(while isShortOfMemory: Bool) { self.isShortOfMemory = isShortOfMemory }
 
+    /// Whether only administrators are admitted: see ``cut(for:)``.
+    var isCut: Bool { cutReason != nil }
+
     /// Admits only administrators while there is a reason.
     func cut(for reason: String?) { cutReason = reason }
 

@@ -38,7 +38,7 @@ extension Question {
         switch self {
         case .past, .snapshot, .backup, .keepBackup, .log, .export: true
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
-            .clients, .kick, .slowLog, .activity, .reload, .restart:
+            .clients, .kick, .slowLog, .activity, .reload, .restart, .cluster, .stepDown:
             false
         }
     }
@@ -66,6 +66,8 @@ extension Question {
         case .activity: ("activity", nil)
         case .reload: ("reload", nil)
         case .restart: ("restart", nil)
+        case .cluster: ("cluster", nil)
+        case .stepDown: ("stepDown", nil)
         }
     }
 }

@@ -69,6 +69,11 @@ enum Plan {
             "ReactorCore", floor: 2,
             rooms: ["ReactorBytes", "ReactorWire", "ReactorMacros", "ReactorThreads"],
             products: ["DequeModule", "HashTreeCollections"]),
+        // The log between daemons and the leadership, without I/O; must not know reactors,
+        // SQLite, clocks, threads, or the engine's client.
+        Room(
+            "ReactorCluster", floor: 2, rooms: ["ReactorBytes"],
+            tests: ["ReactorClusterTests", "SimulationTests"]),
         // Foundation's types on the wire; must not know the server.
         Room(
             "ReactorFoundation", floor: 3, rooms: ["ReactorCore", "ReactorWire"],
@@ -80,14 +85,9 @@ enum Plan {
             "ReactorJournal", floor: 3,
             rooms: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
             system: ["Glibc", "Darwin"]),
-        // The log between daemons and the leadership, without I/O; must not know reactors,
-        // SQLite, clocks, threads, or the engine's client.
-        Room(
-            "ReactorCluster", floor: 3, rooms: ["ReactorBytes"],
-            tests: ["ReactorClusterTests", "SimulationTests"]),
         // The cluster's log in etcd; must not know reactors, the server.
         Room(
-            "ReactorEtcd", floor: 4, rooms: ["ReactorCluster", "ReactorThreads"],
+            "ReactorEtcd", floor: 3, rooms: ["ReactorCluster", "ReactorThreads"],
             products: [
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf",
             ],
@@ -109,10 +109,10 @@ enum Plan {
         Room(
             "ReactorDaemon", floor: 4,
             rooms: [
-                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
-                "ReactorWire", "ReactorThreads", "ReactorYAML",
+                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCluster",
+                "ReactorEtcd", "ReactorCore", "ReactorWire", "ReactorThreads", "ReactorYAML",
             ],
-            products: ["CoreMetrics", "Logging"], system: ["Glibc", "Darwin"]),
+            products: ["CoreMetrics", "DequeModule", "Logging"], system: ["Glibc", "Darwin"]),
         // A daemon as a program: its command line; must not know an author's reactors.
         Room(
             "ReactorDaemonCommand", floor: 5,

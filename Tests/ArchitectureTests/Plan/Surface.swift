@@ -12,7 +12,7 @@ enum Surface {
         "LoginExample": 14,
         "ReactorClient": 279,
         "ReactorCore": 735,
-        "ReactorDaemon": 78,
+        "ReactorDaemon": 91,
         "ReactorDaemonCommand": 9,
         "ReactorFoundation": 20,
         "ReactorJournal": 14,

@@ -1,0 +1,84 @@
+import ReactorCluster
+import ReactorEtcd
+import ReactorLoop
+
+/// Reaches the engine of a cluster: etcd, in a build with the trait `Cluster`.
+enum ClusterEngine {
+    /// Reads the beginning of the cluster's history, and prepares the log. Blocks until the engine
+    /// answers, at most for a quarter of a minute.
+    ///
+    /// *Throws*: if it does not answer, or if the cluster does not exist yet.
+    static func start(
+        _ config: ClusterConfig, on loop: LoopHandle
+    ) throws(DaemonError) -> ClusterStart {
+        #if Cluster
+            let foundation = foundation(of: config)
+            let origin: ClusterOrigin?
+            do throws(EtcdFoundationError) {
+                origin = try foundation.read()
+            } catch { throw daemonError(error) }
+            guard let origin else {
+                throw .engine(
+                    "cluster \(config.name) does not exist yet: run `reactord cluster init` on one "
+                        + "node, and start the daemons after that")
+            }
+            let log = EtcdLog(socket: config.engine, keys: ClusterKeys(name: config.name)) { job in
+                _ = loop.post(job)
+            }
+            return ClusterStart(config, origin, log)
+        #else
+            throw missing
+        #endif
+    }
+
+    /// Begins the cluster's history with `origin`. Returns the origin that the cluster has: another
+    /// one if it exists already. Blocks as ``start(_:on:)``.
+    static func found(
+        _ config: ClusterConfig, with origin: ClusterOrigin
+    ) throws(DaemonError) -> ClusterOrigin {
+        #if Cluster
+            do throws(EtcdFoundationError) {
+                return try foundation(of: config).found(origin)
+            } catch { throw daemonError(error) }
+        #else
+            throw missing
+        #endif
+    }
+
+    #if Cluster
+        private static func foundation(of config: ClusterConfig) -> EtcdFoundation {
+            // Members that start together need some seconds for their first election.
+            EtcdFoundation(
+                socket: config.engine, keys: ClusterKeys(name: config.name), deadline: .seconds(15))
+        }
+
+        private static func daemonError(_ error: EtcdFoundationError) -> DaemonError {
+            switch error {
+            case .silent, .undecided: .engine("\(error)")
+            case .unusable: .cluster("\(error)")
+            }
+        }
+    #else
+        private static var missing: DaemonError {
+            .cluster(
+                "this program was built without clusters: build it with `swift build --traits Cluster`, "
+                    + "or remove `cluster:` from the configuration")
+        }
+    #endif
+}
+
+extension ClusterStart {
+    /// What a daemon with this configuration needs to join its cluster; nil for one that is alone.
+    /// Blocks as ``ClusterEngine/start(_:on:)``.
+    init?(_ config: DaemonConfig, on loop: LoopHandle) throws(DaemonError) {
+        guard let cluster = config.cluster else { return nil }
+        guard config.data != nil else {
+            throw .cluster("a node of a cluster keeps its history: configure `data:`")
+        }
+        self = try ClusterEngine.start(cluster, on: loop)
+    }
+}
+
+#if Cluster
+    extension EtcdLog: ClusterLog {}
+#endif

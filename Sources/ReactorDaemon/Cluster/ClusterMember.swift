@@ -1,0 +1,324 @@
+package import ReactorBytes
+package import ReactorCluster
+import ReactorCore
+package import ReactorJournal
+import ReactorServer
+
+/// A server's membership in its cluster: the leader's batches become rows of the log, and rows of
+/// other leaders become turns of the server.
+///
+///     let member = ClusterMember(settings, at: position, end, engine: log, host: shell, seed: seed)
+///     member.append(batch)        // a turn of the leading server
+///     member.onAppended?(turn)    // the log has it: its outputs may leave
+///
+/// *Place*: between a ``ClusterMachine``, whose orders it carries out, and a ``ClusterHost``. It is
+/// the leading server's journal. *Owner*: the loop's thread.
+///
+/// *Shape*: each row is given to the local history before the outputs of its turn are carried out.
+/// While the node follows, each row is one turn. A server serves clients once it has all rows that
+/// the log had at some time after the server's start, for as long as that time is at most `staleMax`
+/// ago.
+package final class ClusterMember: Journal {
+    package var onAppended: ((UInt64) -> Void)?
+    /// Not called: a leader whose log is out of reach goes on, and one that is deposed recovers.
+    package var onFailed: ((JournalFailure) -> Void)?
+
+    private let settings: ClusterSettings
+    /// Nanoseconds for which a state may be served without news of the log.
+    private let staleMax: UInt64
+    private let machine: ClusterMachine
+    private let engine: any LogEngine
+    private unowned let host: any ClusterHost
+    private let ledger: RowLedger
+    private var status: Status
+    /// The positions of stored rows that are not known to survive a power cut, after one that is.
+    private var positions: [AppliedPosition]
+    private(set) package var counts = Counts()
+    /// Whether the server has had a turn since its end as the leader: its state is of no row.
+    private(set) package var hasDropped = false
+
+    private struct Status {
+        var isLeading = false
+        var isSteppingDown = false
+        var isStopped = false
+        /// Whether effects were cancelled, as another node might have begun to lead.
+        var hasDismissed = false
+        /// Whether orders are being carried out.
+        var isDraining = false
+        /// When the server was started: an earlier state of the log may lack rows with actions of
+        /// its clients.
+        var startedAt: UInt64
+    }
+
+    /// How often something happened in this process.
+    package struct Counts: Equatable, Sendable {
+        package var promotions: UInt64 = 0
+        package var depositions: UInt64 = 0
+        /// Rows of other leaders that the server has applied.
+        package var rowsFollowed: UInt64 = 0
+    }
+
+    /// Joins the server of `host`, which follows and is cut off, and whose history ends at `end`.
+    ///
+    /// `position` is the same position in the log, `staleMax` in nanoseconds. `seed` determines
+    /// random delays, and must differ between the nodes.
+    package init(
+        _ settings: ClusterSettings, staleMax: UInt64, at position: AppliedPosition,
+        _ end: JournalPosition, engine: any LogEngine, host: any ClusterHost, seed: UInt64
+    ) {
+        self.settings = settings
+        self.staleMax = staleMax
+        self.engine = engine
+        self.host = host
+        let ledger = RowLedger(after: end)
+        self.ledger = ledger
+        status = Status(startedAt: host.now)
+        positions = [position]
+        machine = ClusterMachine(
+            settings, at: position, report: NodeReport(node: settings.node), seed: seed
+        ) { [ledger] in ledger.isValid($0, behind: $1) }
+        engine.onEvent = { [weak self] in self?.receive($0) }
+    }
+
+    // MARK: For the host
+
+    /// Takes a batch of the leading server. A batch of a server that was deposed has no row.
+    package func append(_ batch: Batch) {
+        guard status.isLeading, !status.isStopped else {
+            hasDropped = true
+            return
+        }
+        do throws(JournalError) {
+            let row = try ledger.add(batch, at: host.wallClock)
+            host.note(turn: batch.turn, hasRow: row.number)
+            machine.append([row], at: host.now)
+        } catch { return stop("\(error)") }
+        drain()
+    }
+
+    /// Does nothing: no batch is refused for lack of space here.
+    package func resume() {}
+
+    /// Time has passed; call it at the time of ``ClusterHost/planTick(at:)``, and once a second.
+    package func tick() {
+        guard !status.isStopped else { return }
+        machine.tick(at: host.now)
+        drain()
+    }
+
+    /// Hands the leadership to `successor`, or to any node. The server reads nothing more, and
+    /// another one replaces it once the log has its last row. Does nothing on a node that does not
+    /// lead, or that steps down already.
+    package func stepDown(to successor: ClusterNode?) {
+        guard status.isLeading, !status.isSteppingDown, !status.isStopped else { return }
+        status.isSteppingDown = true
+        host.server.stepDown(to: successor?.index, at: host.now)
+        host.endTurn()
+        machine.stepDown(to: successor, at: host.now)
+        drain()
+    }
+
+    /// Records that the local journal has the rows up to `stored`, and that those up to `durable`
+    /// survive a power cut; the next report contains it. `snapshot` is the row of the newest
+    /// snapshot.
+    package func update(stored: UInt64, durable: UInt64, snapshot: UInt64) {
+        if let last = positions.lastIndex(where: { $0.row.number <= durable }) {
+            positions.removeFirst(last)
+        }
+        var report = NodeReport(node: settings.node)
+        report.stored = stored
+        report.snapshot = snapshot
+        report.wallClock = host.wallClock
+        if let known = positions.first, known.row.number <= durable {
+            (report.durable, report.durablePosition) = (known.row.number, known.entry)
+        }
+        machine.update(report)
+    }
+
+    /// The node's part in the cluster.
+    package var role: ClusterRole { status.isStopped ? .stopped : machine.role }
+    /// The node that leads, as far as this one knows.
+    package var leader: ClusterNode? { machine.leader }
+    /// The revision at which the latest leadership began or ended.
+    package var term: UInt64 { machine.term }
+    /// Why the engine does not answer; nil if it does.
+    package var outage: EngineOutage? { machine.outage }
+    /// Counts the starts of this node's daemon; 0 before the engine has counted this one.
+    package var incarnation: UInt64 { machine.incarnation }
+    /// The last row that the log has, as far as this node knows.
+    package var position: AppliedPosition { machine.position }
+    /// Number of rows that this node has decided on, and the log does not have.
+    package var waitingCount: Int { ledger.waitingCount }
+    /// The last reports of the nodes.
+    package var reports: [NodeReport] { machine.reports }
+    /// Other nodes that have not reported for too long.
+    package var lostNodes: [ClusterNode] { machine.lostNodes(at: host.now) }
+
+    /// At most how many nanoseconds ago the log ended with the server's last row; nil if that is not
+    /// known.
+    package var age: UInt64? {
+        guard let asOf = machine.currentAsOf else { return nil }
+        if !status.isLeading {
+            // An append of this node's former process may still be on its way, until another node
+            // has taken over.
+            if asOf < status.startedAt || machine.leader == settings.node { return nil }
+        }
+        return host.now - min(asOf, host.now)
+    }
+}
+
+// MARK: - Orders of the machine
+extension ClusterMember {
+    private func receive(_ event: EngineEvent) {
+        guard !status.isStopped else { return }
+        if case .down(let reason) = event { host.take(.disconnected(reason)) }
+        machine.receive(event, at: host.now)
+        drain()
+    }
+
+    /// Carries out the machine's orders, and requests the next call.
+    private func drain() {
+        guard !status.isDraining else { return }
+        status.isDraining = true
+        while !status.isStopped {
+            let outputs = machine.takeOutputs()
+            if outputs.isEmpty { break }
+            for output in outputs where !status.isStopped { carryOut(output) }
+        }
+        status.isDraining = false
+        guard !status.isStopped else { return }
+        checkAge()
+        let stale = host.server.isCut ? nil : machine.currentAsOf.map { $0 + staleMax + 1 }
+        if let due = [machine.due, stale].compactMap({ $0 }).min() { host.planTick(at: due) }
+    }
+
+    private func carryOut(_ output: ClusterOutput) {
+        switch output {
+        case .call(let call): engine.send(call)
+        case .apply(let rows, let position): follow(ledger.take(rows), to: position)
+        case .appended(let position): release(upTo: position)
+        case .promoted(let term, _): lead(in: term)
+        case .deposed(let term, _, let after): cease(term: term, after: after)
+        case .suspended: dismissEffects()
+        case .resumed: resumeEffects()
+        case .leader(let leader): host.take(.leader(leader))
+        case .outage(let outage): host.take(.outage(outage))
+        case .needsSnapshot(let after):
+            stop(
+                "the log no longer has the rows after \(after.row.number): replace this node's data "
+                    + "directory by a backup that `reactorctl backup --node` makes on another node")
+        case .stop(let fault): stop("\(fault)")
+        }
+    }
+
+    private func stop(_ reason: String) {
+        guard !status.isStopped else { return }
+        status.isStopped = true
+        host.take(.stop(reason))
+    }
+
+    /// Serves clients while the server's state is known to be recent.
+    private func checkAge() {
+        // Before its incarnation is known, the node cannot number connections.
+        let isCut = machine.incarnation == 0 || age.map { $0 > staleMax } ?? true
+        guard isCut != host.server.isCut else { return }
+        host.server.setCut(isCut, at: host.now)
+        host.turnSoon()
+        host.take(.cut(isCut))
+    }
+}
+
+// MARK: - Following
+extension ClusterMember {
+    private func follow(_ rows: [JournalRow], to position: AppliedPosition) {
+        store(rows, at: position)
+        for row in rows {
+            do throws(FollowError) {
+                let turn = try host.server.follow(row.batch, at: host.now)
+                counts.rowsFollowed += 1
+                host.note(turn: turn, hasRow: row.number)
+            } catch .otherEpoch {
+                // It is stored, with those behind it.
+                return restart(after: position.row)
+            } catch {
+                return stop("row \(row.number): \(error)")
+            }
+            host.endTurn()
+        }
+    }
+
+    private func store(_ rows: [JournalRow], at position: AppliedPosition) {
+        guard !rows.isEmpty else { return }
+        host.store(rows, log: position.words)
+        positions.append(position)
+    }
+
+    /// Continues with a server that was recovered from the stored rows, which end at `expected`.
+    private func restart(after expected: RowPosition) {
+        let end: JournalPosition
+        do throws(DaemonError) {
+            guard let recovered = try host.recover() else {
+                status.isStopped = true
+                return
+            }
+            end = recovered
+        } catch { return stop("\(error)") }
+        guard end.number == expected.number, end.chain == expected.chain else {
+            status.isStopped = true
+            return host.take(
+                .startAgain(
+                    "the data directory ends with row \(end.number), and the log with row "
+                        + "\(expected.number): start the daemon again"))
+        }
+        hasDropped = false
+        ledger.goBack(to: end)
+        status.startedAt = host.now
+    }
+}
+
+// MARK: - Leading
+extension ClusterMember {
+    private func lead(in term: UInt64) {
+        do throws(RecoveryError) {
+            try host.server.lead(in: term, at: host.now)
+        } catch { return stop("the node cannot lead: \(error)") }
+        status.isLeading = true
+        counts.promotions += 1
+        host.take(.leads(term: term))
+        host.turnSoon()
+    }
+
+    /// The log has the leader's rows up to `position`.
+    private func release(upTo position: AppliedPosition) {
+        let confirmed = ledger.confirm(upTo: position.row.number)
+        store(confirmed.map(\.row), at: position)
+        guard let last = confirmed.last else { return }
+        onAppended?(last.turn)
+        // The effects of these turns have begun, and another node may lead.
+        if case .suspended = machine.role { dismissEffects() }
+    }
+
+    private func cease(term: UInt64, after end: RowPosition) {
+        (status.isLeading, status.isSteppingDown, status.hasDismissed) = (false, false, false)
+        counts.depositions += 1
+        restart(after: end)
+        host.take(.ceased(term: term))
+    }
+
+    /// Cancels the running effects: another node may have begun to lead. None starts before the log
+    /// confirms a turn.
+    private func dismissEffects() {
+        guard host.server.tree.effectCount > 0 else { return }
+        _ = host.server.tree.dismissEffects()
+        status.hasDismissed = true
+        host.turnSoon()
+    }
+
+    /// This node still leads. A promotion begins cancelled effects again, and there is no other way
+    /// to do so: the node hands over to itself.
+    private func resumeEffects() {
+        guard status.hasDismissed else { return }
+        status.hasDismissed = false
+        stepDown(to: settings.node)
+    }
+}

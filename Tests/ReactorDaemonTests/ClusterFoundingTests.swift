@@ -1,0 +1,213 @@
+import Logging
+import ReactorBytes
+import ReactorCluster
+import ReactorThreads
+import TestPrograms
+import Testing
+
+@testable import ReactorDaemon
+@testable import ReactorJournal
+
+/// The beginning of a cluster's history, from real data directories; a variable stands for etcd.
+struct ClusterFoundingTests {
+    private let home = TestDirectory()
+
+    private var path: String { home.path("data") }
+
+    private func config(data name: String? = "data") -> DaemonConfig {
+        let nodes = [("a", 1), ("b", 2), ("c", 3)].map {
+            ClusterConfig.Member($0.0, ClusterNode($0.1))
+        }
+        var config = DaemonConfig()
+        config.cluster = ClusterConfig(
+            name: "house", node: nodes[0], engine: "/nowhere", nodes: nodes)
+        guard let name else { return config }
+        var data = DataConfig()
+        data.directory = home.path(name)
+        config.data = data
+        return config
+    }
+
+    /// Founds the cluster with the data directory `name`, unless `stored` is its beginning already.
+    private func found(
+        _ name: String = "data", in stored: inout ClusterOrigin?
+    ) throws -> ClusterFounding {
+        try found(config(data: name), in: &stored)
+    }
+
+    private func found(
+        _ config: DaemonConfig, in stored: inout ClusterOrigin?
+    ) throws -> ClusterFounding {
+        var there = stored
+        defer { stored = there }
+        return try ClusterFounding(
+            of: config, environment: [:], uid: 0, Logger(label: "tests")
+        ) { (cluster, origin) throws(DaemonError) in
+            #expect(cluster.name == "house")
+            let first = there ?? origin
+            there = first
+            return first
+        }
+    }
+
+    /// The text of the error for a directory that must be refused before anything is stored.
+    private func refusal(
+        _ config: DaemonConfig, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> String? {
+        var stored: ClusterOrigin?
+        let error = #expect(throws: DaemonError.self, sourceLocation: sourceLocation) {
+            try found(config, in: &stored)
+        }
+        #expect(stored == nil, sourceLocation: sourceLocation)
+        #expect(error?.exitCode == 78, sourceLocation: sourceLocation)
+        return error?.description
+    }
+
+    /// Appends a row without changes for each sequence; returns the end of the history.
+    @discardableResult
+    private func append(
+        _ sequences: [UInt64], epoch: UInt64 = 7, log words: [UInt64]? = nil
+    ) throws -> JournalPosition {
+        let directory = try DataDirectory(at: path)
+        try SQLiteJournal.prepare(directory)
+        let end = try JournalReader(directory).verifyRest()
+        let journal = try SQLiteJournal(
+            directory, durability: .strict, after: end, deliver: { job in job() })
+        let stored = Bell()
+        journal.onAppended = { _ in stored.ring() }
+        var rows = RowNumbering(after: end)
+        for sequence in sequences {
+            let batch = Batch(
+                turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence)
+            if let words {
+                journal.store([try rows.row(of: batch, at: 5)], log: words)
+            } else {
+                journal.append(batch)
+            }
+            stored.wait()
+        }
+        journal.close()
+        return try JournalReader(directory).verifyRest()
+    }
+
+    @Test("a new directory founds a cluster with an empty history and a random epoch")
+    func new() throws {
+        var stored: ClusterOrigin?
+        let founding = try found(in: &stored)
+        #expect(
+            founding.line
+                == "founded cluster house: its history begins after row 0; start the daemons now")
+        let origin = try #require(stored)
+        let reader = try JournalReader(DataDirectory(at: path))
+        #expect(origin.instance == reader.instance.words)
+        #expect(origin.row == RowPosition(number: 0, chain: reader.position.chain))
+        #expect(origin.epoch != 0 && origin.sequence == 0 && origin.time == 0)
+    }
+
+    @Test("a history with rows founds a cluster that continues after its last row")
+    func existing() throws {
+        let end = try append([1, 2, 3])
+        var stored: ClusterOrigin?
+        let founding = try found(in: &stored)
+        #expect(founding.line.contains("begins after row 3;"), "\(founding.line)")
+        let origin = try #require(stored)
+        #expect(origin.epoch == 7 && origin.sequence == 3 && origin.time == end.time)
+        #expect(origin.row == RowPosition(number: 3, chain: end.chain) && end.time > 0)
+        #expect(origin.instance == (try JournalReader(DataDirectory(at: path))).instance.words)
+    }
+
+    @Test("a second call leaves the cluster as it is, also once the history has more rows")
+    func second() throws {
+        var stored: ClusterOrigin?
+        _ = try found(in: &stored)
+        let first = stored
+        let again = try found(in: &stored)
+        #expect(
+            again.line
+                == "cluster house exists already, with the history of \(path): its log begins after "
+                + "row 0; start the daemons now")
+        try append([1])
+        #expect(try found(in: &stored).line == again.line)
+        #expect(stored == first)
+    }
+
+    @Test("a directory with another history is refused, with both histories and the remedy")
+    func other() throws {
+        var stored: ClusterOrigin?
+        _ = try found("first", in: &stored)
+        let first = try #require(stored)
+        let error = #expect(throws: DaemonError.self) { try found("second", in: &stored) }
+        let text = try #require(error?.description)
+        let name = try #require(JournalInstance(words: first.instance)).description
+        let own = try JournalReader(DataDirectory(at: home.path("second"))).instance.description
+        #expect(text.contains("the history \(name), and \(home.path("second")) has \(own): "))
+        #expect(text.contains(": remove the directory, and start the daemon"), "\(text)")
+        #expect(stored == first && error?.exitCode == 78)
+    }
+
+    @Test("no node can take a history with rows from the log alone: the remedy is a backup")
+    func otherWithRows() throws {
+        try append([1, 2])
+        var stored: ClusterOrigin?
+        _ = try found(in: &stored)
+        let error = #expect(throws: DaemonError.self) { try found("second", in: &stored) }
+        let text = try #require(error?.description)
+        #expect(text.contains("`reactorctl backup --node`") && !text.contains("remove"), "\(text)")
+        #expect(text.hasSuffix("begins after row 2"), "\(text)")
+    }
+
+    @Test("a copy whose next start begins an epoch is refused")
+    func copy() throws {
+        try append([1, 2])
+        let copy = home.path("copy")
+        _ = try JournalBackup(of: DataDirectory(at: path), into: copy)
+        let text = try #require(refusal(config(data: "copy")))
+        #expect(text.hasPrefix("\(copy) is a restored copy, and begins an epoch of its own: start"))
+    }
+
+    @Test("a relaxed history that a power cut may have shortened is refused")
+    func lostTail() throws {
+        try append([1])
+        do {
+            let directory = try DataDirectory(at: path)
+            let journal = try JournalFile.writer(in: directory, durability: .strict)
+            try journal.commit("testing") { db in
+                try MetaTable(db, in: journal.file).setMark(
+                    JournalMark(
+                        isOpen: false, durability: .relaxed, isLogStrict: false,
+                        boot: BootID(high: 1, low: 2), cutBehind: 1))
+            }
+            try journal.close()
+        }
+        let text = try #require(refusal(config()))
+        #expect(text.contains("may have lost its last rows in a power cut"), "\(text)")
+    }
+
+    @Test("a directory with rows of a cluster's log is refused: its place is in that log")
+    func member() throws {
+        try append([1], log: [5, 6, 7])
+        let text = try #require(refusal(config()))
+        #expect(text.contains("has rows of a cluster's log already: start its daemon"), "\(text)")
+    }
+
+    @Test("a configuration without `cluster:` or `data:`, and a used directory, are refused")
+    func unusable() throws {
+        #expect(refusal(DaemonConfig())?.contains("has no `cluster:`") == true)
+        #expect(refusal(config(data: nil))?.contains("has no `data:`") == true)
+        let directory = try DataDirectory(at: path)
+        var stored: ClusterOrigin?
+        let error = #expect(throws: DaemonError.self) { try found(in: &stored) }
+        #expect(error?.exitCode == 69 && stored == nil, "\(String(describing: error))")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("what the engine reports ends the command")
+    func silent() throws {
+        let error = #expect(throws: DaemonError.self) {
+            try ClusterFounding(
+                of: config(), environment: [:], uid: 0, Logger(label: "tests")
+            ) { (_, _) throws(DaemonError) in throw DaemonError.cluster("etcd does not answer") }
+        }
+        #expect(error?.description == "etcd does not answer")
+    }
+}

@@ -34,14 +34,16 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 wrong usage; 65 the configuration cannot be used; 69 the socket, the data directory \
                 or another resource of the system is not available; 73 the directory to be created \
                 exists; 74 the disk failed, and all acknowledged actions are durable; 78 the daemon \
-                cannot continue from the content of the data directory: --check prints each \
-                difference between the history and the program, with the remedy.
+                cannot continue from the content of the data directory, where --check prints each \
+                difference between the history and the program, with the remedy; or it cannot join \
+                its cluster.
                 """,
             version: Program.version,
             subcommands: [
                 DoctorCommand<Program>.self, VerifyCommand<Program>.self,
                 RestoreCommand<Program>.self, ReplayCommand<Program>.self,
                 ImportCommand<Program>.self, RebaselineCommand<Program>.self,
+                ClusterCommand<Program>.self,
             ])
     }
 

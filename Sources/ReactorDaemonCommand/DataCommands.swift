@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ReactorCore
 import ReactorDaemon
 import ReactorLoop
@@ -158,6 +159,51 @@ struct VerifyCommand<Program: DaemonCommand>: ParsableCommand {
             let forecast = try options.history(of: settings, in: directory).forecast(of: root)
             try DaemonOutput<Program>.write(["start"] + forecast.lines.map { "  " + $0 })
             if let refusal = forecast.refusal { throw refusal }
+        }
+    }
+}
+
+/// `reactord cluster`: prepares the cluster of the configuration.
+struct ClusterCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "cluster",
+            abstract: "Prepare the cluster that the configuration names.",
+            subcommands: [ClusterInitCommand<Program>.self])
+    }
+}
+
+/// `reactord cluster init`: founds the cluster, with the history of this node.
+struct ClusterInitCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "init",
+            abstract: "Found the cluster, with the history of this node's data directory.",
+            discussion: """
+                Run it once, on one node, before the first daemon of the cluster starts; the members \
+                of etcd run already. A new directory is made if there is none. The daemon must not \
+                be running.
+
+                If the history of this node is empty, the other nodes need nothing: they take \
+                everything from the cluster's log. Otherwise each of them needs a copy: that of the \
+                directory before its daemon starts, or one that `reactorctl backup --node` makes \
+                afterwards.
+
+                Run again, it changes nothing: it says that the cluster exists, or ends with 78 if \
+                that has another history than this node, or if this node has joined it already.
+                """)
+    }
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, _) = try options.read(parent.options)
+            let founding = try ClusterFounding(
+                of: settings, environment: ProcessEnvironment.environment, uid: geteuid(),
+                DaemonOutput<Program>.logger(settings))
+            try DaemonOutput<Program>.write([founding.line])
         }
     }
 }

@@ -88,13 +88,14 @@ extension ClientEntry {
 
 /// Rows of text, as lines with aligned columns.
 enum TextTable {
-    /// The lines of `rows`, which have equally many cells; numbers and their titles are at the right.
+    /// The lines of `rows`, which have equally many cells; numbers and their titles are at the
+    /// right. A hyphen stands for a missing number.
     static func lines(_ rows: [[String]]) -> [String] {
         guard let first = rows.first else { return [] }
         let columns = first.indices.map { column in
             (
                 width: rows.map { $0[column].count }.max() ?? 0,
-                isNumber: rows.dropFirst().allSatisfy { $0[column].first?.isNumber ?? false }
+                isNumber: rows.dropFirst().allSatisfy { isNumber($0[column]) }
             )
         }
         return rows.map { row in
@@ -105,5 +106,10 @@ enum TextTable {
             let line = cells.joined(separator: "  ")
             return String(line.reversed().drop { $0 == " " }.reversed())
         }
+    }
+
+    private static func isNumber(_ cell: String) -> Bool {
+        let digits = ["+", "-"].contains(cell.first) ? cell.dropFirst() : cell[...]
+        return digits.first?.isNumber ?? (cell == "-")
     }
 }

@@ -20,8 +20,8 @@ struct Failure: Error {
     static let inputCode: Int32 = 74
     static let storageCode: Int32 = 74
     static let unknownCode: Int32 = 75
-    /// A reload has applied some of the new values, and the others need a restart; or a restart did
-    /// not happen.
+    /// A reload has applied some of the new values, and the others need a restart; or a restart, or
+    /// a change of the leader, did not happen.
     static let unfinishedCode: Int32 = 75
     static let forbiddenCode: Int32 = 77
     static let timeoutCode: Int32 = 124

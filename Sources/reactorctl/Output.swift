@@ -38,8 +38,13 @@ enum Output {
     /// Writes the outcome of a command to standard output, then throws `failure` if there is one: a
     /// reader that has closed its end must not turn a failure into a success.
     static func result(_ text: String, _ failure: Failure?) throws {
+        try result([text], failure)
+    }
+
+    /// Does the same with an outcome of several lines.
+    static func result(_ lines: [String], _ failure: Failure?) throws {
         do throws(Closed) {
-            try line(text)
+            for text in lines { try line(text) }
         } catch {
             if error.reason != nil || failure == nil { throw error }
         }

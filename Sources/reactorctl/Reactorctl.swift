@@ -24,7 +24,7 @@ struct Reactorctl: AsyncParsableCommand {
             reactor, or the file of `reload` has problems, 66 no such path, revision or directory, 69 no daemon reachable, 73 the \
             directory of a backup exists, 74 the output cannot be written, or the daemon's disk is \
             full, fails or is damaged, 75 outcome unknown, or try again: the daemon is busy, does \
-            not answer, or was absent for too long; or a reload needs a restart for some values, or a restart did not happen, 77 this user has no permission, only the daemon sends the action, or the socket \
+            not answer, or was absent for too long; or a reload needs a restart for some values, or a restart or a change of the leader did not happen, 77 this user has no permission, only the daemon sends the action, or the socket \
             belongs to another user, 124 timed out.
             """,
         version: "0.1.0",
@@ -34,7 +34,7 @@ struct Reactorctl: AsyncParsableCommand {
             StatsCommand.self, MetricsCommand.self, PingCommand.self, HealthCommand.self,
             ClientsCommand.self, KickCommand.self, ReleaseCommand.self, TopCommand.self,
             SlowLogCommand.self, LogCommand.self, ExportCommand.self, SnapshotCommand.self,
-            BackupCommand.self, ReloadCommand.self, RestartCommand.self,
+            BackupCommand.self, ReloadCommand.self, RestartCommand.self, ClusterCommand.self,
         ])
 
     static func main() async {
@@ -56,12 +56,27 @@ struct Reactorctl: AsyncParsableCommand {
         }
     }
 
-    /// Moves `--socket PATH` and `--daemon NAME` from before the command's name to after it,
-    /// because options belong to commands.
+    /// Moves `--socket PATH` and `--daemon NAME` from before the names of the command and of its
+    /// subcommand to after them, because options belong to the last command.
     static func ordered(_ arguments: [String]) -> [String] {
+        var names: [String] = []
+        var options: [String] = []
+        var rest = arguments[...]
+        repeat {
+            let count = optionCount(of: rest)
+            guard rest.count > count else { break }
+            options += rest.prefix(count)
+            names.append(rest[rest.startIndex + count])
+            rest = rest.dropFirst(count + 1)
+        } while names.count == 1 && hasSubcommands(names[0])
+        return names + options + rest
+    }
+
+    /// The number of arguments at the beginning that are `--socket` or `--daemon` with a value.
+    private static func optionCount(of arguments: ArraySlice<String>) -> Int {
         var count = 0
         while count < arguments.count {
-            let next = arguments[count]
+            let next = arguments[arguments.startIndex + count]
             if ["--socket", "--daemon"].contains(next) {
                 count += 2
             } else if next.hasPrefix("--socket=") || next.hasPrefix("--daemon=") {
@@ -70,8 +85,13 @@ struct Reactorctl: AsyncParsableCommand {
                 break
             }
         }
-        guard count > 0, arguments.count > count else { return arguments }
-        return [arguments[count]] + arguments[..<count] + arguments[(count + 1)...]
+        return count
+    }
+
+    private static func hasSubcommands(_ name: String) -> Bool {
+        configuration.subcommands.contains {
+            $0.configuration.commandName == name && !$0.configuration.subcommands.isEmpty
+        }
     }
 
     private static func finish(_ error: any Error) -> Never {

@@ -137,6 +137,8 @@ package final class SimulatedHooks {
     package var distort: (inout [UInt32: MemoryCharge]) -> Void = { _ in }
     /// Called after every step of the server.
     package var onStep: (() -> Void)?
+    /// Takes each batch in the place of a journal; ``SimulatedWorld/appended(_:)`` reports it.
+    package var onAppend: ((Batch) -> Void)?
     /// Called with each batch before it is appended.
     package var onBatch: ((Batch) -> Void)?
     /// Called before the server learns that the oldest batch is appended, in a world without a

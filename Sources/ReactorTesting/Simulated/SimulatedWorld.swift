@@ -15,7 +15,7 @@ import ReactorThreads
 /// ends it with ``heal()``, runs on, and compares.
 package final class SimulatedWorld {
     /// The virtual time and the scheduled events.
-    package let timeline = Timeline()
+    package let timeline: Timeline
     /// The running server.
     package private(set) var server: Server
     /// The journal from which the server recovers after a crash; nil without a history.
@@ -63,8 +63,9 @@ package final class SimulatedWorld {
     init(
         seed: UInt64, _ server: Server, _ secrets: SecretSource, effects: ManualWorld?,
         isCalm: Bool, weather: SimulatedWeather, faults: (any SimulatedFaults)?,
-        journal: SimulatedJournal?, node: UInt8 = 0
+        journal: SimulatedJournal?, node: UInt8 = 0, timeline: Timeline = Timeline()
     ) {
+        self.timeline = timeline
         links = SimulatedLinks(of: node)
         self.server = server
         self.secrets = secrets
@@ -432,6 +433,7 @@ extension SimulatedWorld {
     }
 
     private func append(_ batch: Batch) {
+        if let take = hooks.onAppend { return take(batch) }
         // Batches are appended in order, whatever their delays.
         let due = appends.append(at: timeline.now, after: chance.appendCost(appends.delayMax))
         if let journal { return append(batch, to: journal, at: due) }

@@ -1,0 +1,251 @@
+import ClusterSimulation
+import ReactorCluster
+import ReactorCore
+import ReactorServer
+import ReactorTesting
+import ReactorWire
+import StockReactors
+
+@testable import ReactorClient
+
+/// Three nodes with real servers, memberships and clients over one simulated log, in virtual time.
+///
+/// Clients act on whichever node they are connected to: one that leads applies the action, one that
+/// follows refuses it. Engines lose requests, answers and events; nodes are cut off, restarted and
+/// lose their power; leaders step down.
+final class MemberCluster {
+    let timeline = Timeline()
+    let book: MemberBook
+    private(set) var nodes: [MemberNode] = []
+    private let sky: SimulatedSky
+    private let log = SimulatedLog()
+    private var clients: [Client] = []
+    private var random: SeededRandom
+    private var lastToken = 0
+    private(set) var tokens = Tokens()
+    private var isStormy = true
+
+    /// A client, and the numbers of the nodes that it has opened.
+    private struct Client {
+        let client: SimulatedClient
+        let node: Int
+        var opened: [String: NodeID] = [:]
+        var lockTokens: [UInt64] = []
+        /// Returns the encoded state of its mirror of the list, if that is live.
+        var shown: () -> [UInt8]? = { nil }
+    }
+
+    /// Values appended to the list, by the outcome that their clients got.
+    struct Tokens {
+        var applied: Set<Int> = []
+        var refused: Set<Int> = []
+        var unknown: Set<Int> = []
+        /// Nodes of the clients with an unknown outcome.
+        var unknownNodes: Set<Int> = []
+    }
+
+    private static let paths = ["/left", "/list", "/lock", "/here", "/jobs"]
+
+    init(seed: UInt64, fault: MembershipFault? = nil) {
+        random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        book = MemberBook(timeline)
+        sky = SimulatedSky(seed: seed)
+        let ids = (1...3).map { ClusterNode(UInt8($0)) }
+        let shared = MemberNode.Shared(
+            log: log, timeline: timeline, sky: sky, book: book, nodes: ids, epoch: seed | 1,
+            fault: fault)
+        nodes = ids.map { MemberNode($0, seed: seed &* 3 &+ UInt64($0.index), in: shared) }
+        log.onChange = { [unowned self] change in for node in nodes { node.notice(change) } }
+        sky.turnStormy()
+        for node in nodes.indices { for _ in 0..<2 { join(node) } }
+        strike()
+    }
+
+    private func join(_ node: Int) {
+        var options = ClientOptions(program: "client")
+        options.pauseMin = 2_000_000
+        options.pauseMax = 50_000_000
+        let client = nodes[node].world.client(options)
+        let index = clients.count
+        clients.append(Client(client: client, node: node))
+        client.act { machine in
+            for path in Self.paths {
+                machine.open(path) { [unowned self] in
+                    clients[index].opened[path] = try? $0.get()
+                }
+            }
+            machine.mirror(List(), at: "/list") { [unowned self] in
+                guard let mirror = try? $0.get() else { return }
+                clients[index].shown = { mirror.phase == .live ? mirror.state.wireBytes() : nil }
+            }
+        }
+        work(index)
+    }
+
+    /// Runs through the storm and until all nodes and clients agree.
+    func finish(storm: UInt64 = 8_000_000_000) {
+        // Waiting events hold the nodes.
+        defer { timeline.removeAll() }
+        advance(by: storm)
+        isStormy = false
+        sky.turn(.calm)
+        for node in nodes {
+            node.setCut(false)
+            node.world.heal()
+        }
+        let limit = timeline.now + 20_000_000_000
+        while violations.isEmpty, timeline.now < limit, !unrest.isEmpty {
+            advance(by: 100_000_000)
+        }
+        guard violations.isEmpty else { return }
+        if !unrest.isEmpty { return book.fail("no rest after 20 calm seconds: \(unrest)") }
+        compare()
+    }
+
+    /// What went wrong.
+    var violations: [String] { book.violations + nodes.flatMap(\.world.violations) }
+
+    private func advance(by span: UInt64) {
+        let end = timeline.now + span
+        while let due = timeline.nextDue, due <= end, violations.isEmpty { timeline.runNext() }
+        if violations.isEmpty { timeline.advance(to: end) }
+    }
+
+    /// What keeps the cluster from agreeing; empty if nothing does.
+    private var unrest: [String] {
+        guard let leader = nodes.first(where: \.isLeading) else { return ["no node leads"] }
+        let revision = leader.server.tree.revision
+        var found = nodes.compactMap { node in
+            node.server.tree.revision == revision && !node.server.isCut
+                ? nil : "node \(node.id.index) is at \(node.server.tree.revision) of \(revision)"
+        }
+        for (index, client) in clients.enumerated() {
+            let machine = client.client.machine
+            if machine.phase == .live, machine.pendingCount == 0, machine.revision == revision,
+                client.shown() != nil
+            {
+                continue
+            }
+            found.append(
+                "client \(index) of node \(client.node + 1) is \(machine.phase) at "
+                    + "\(machine.revision) of \(revision), \(machine.pendingCount) wait")
+        }
+        return found
+    }
+
+    private func compare() {
+        let digests = nodes.map { MemberBook.digest($0.server.tree) }
+        if Set(digests).count > 1 { book.fail("the nodes have different trees: \(digests)") }
+        guard let path = try? SlicePath("/list"),
+            let list = nodes[0].server.tree.node(at: path) as? Node<List>
+        else { return book.fail("there is no list") }
+        for (index, client) in clients.enumerated()
+        where client.shown() != list.state.wireBytes() {
+            book.fail("client \(index) of node \(client.node + 1) shows another list")
+        }
+        let items = list.state.items.compactMap(\.intValue)
+        let once = Set(items)
+        if once.count != items.count { book.fail("an action was applied twice") }
+        let lost = tokens.applied.subtracting(once)
+        if !lost.isEmpty { book.fail("applied actions left no trace: \(lost)") }
+        let ghosts = tokens.refused.intersection(once)
+        if !ghosts.isEmpty { book.fail("refused actions were applied: \(ghosts)") }
+        for node in tokens.unknownNodes where !nodes[node].hasLost {
+            book.fail("outcomes are unknown at node \(node + 1), which has always gone on")
+        }
+    }
+}
+
+// MARK: - Work
+extension MemberCluster {
+    private func work(_ index: Int) {
+        let pause = UInt64.random(in: 5_000_000...80_000_000, using: &random)
+        timeline.after(pause) { [unowned self] in
+            guard isStormy, violations.isEmpty else { return }
+            for _ in 0..<Int.random(in: 1...3, using: &random) { act(index) }
+            work(index)
+        }
+    }
+
+    private func act(_ index: Int) {
+        clients[index].client.act { machine in
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: send(Counter.Action.increment(by: 1), "/left", index, machine)
+            case 1: useLock(index, machine)
+            default: append(index, machine)
+            }
+        }
+    }
+
+    private func send(
+        _ action: some WireCodable, _ path: String, _ index: Int, _ machine: ClientMachine,
+        then: @escaping (ActionOutcome) -> Void = { _ in }
+    ) {
+        guard let node = clients[index].opened[path] else { return }
+        try? machine.submit(OutgoingAction(action, to: node)) { [unowned self] outcome in
+            if let revision = outcome.revision, machine.phase == .live,
+                machine.revision.sequence < revision.sequence
+            {
+                book.fail(
+                    "client \(index) has outcome \(revision) while it shows \(machine.revision)")
+            }
+            then(outcome)
+        }
+    }
+
+    private func append(_ index: Int, _ machine: ClientMachine) {
+        lastToken += 1
+        let token = lastToken
+        let value = WireValue.integer(WireInteger(exactly: token) ?? 0)
+        send(List.Action.append(value: value), "/list", index, machine) { [unowned self] outcome in
+            if outcome.revision != nil {
+                tokens.applied.insert(token)
+            } else if outcome.isUnknown {
+                tokens.unknown.insert(token)
+                tokens.unknownNodes.insert(clients[index].node)
+            } else {
+                tokens.refused.insert(token)
+            }
+        }
+    }
+
+    private func useLock(_ index: Int, _ machine: ClientMachine) {
+        if let token = clients[index].lockTokens.popLast() {
+            return send(Lock.Action.release(token: token), "/lock", index, machine)
+        }
+        send(Lock.Action.acquire(wait: false), "/lock", index, machine) { [unowned self] outcome in
+            guard case .applied(_, let reply) = outcome,
+                let reply: Lock.Reply = try? reply?.decode()
+            else { return }
+            clients[index].lockTokens.append(reply.token)
+        }
+    }
+}
+
+// MARK: - Storms
+extension MemberCluster {
+    private func strike() {
+        timeline.after(sky.between(50_000_000, 1_500_000_000)) { [unowned self] in
+            guard isStormy, violations.isEmpty else { return }
+            let leader = nodes.first(where: \.isLeading)
+            let target = sky.chance(60) ? leader ?? sky.pick(nodes) : sky.pick(nodes)
+            switch sky.between(0, 11) {
+            case 0...3: cut(target)
+            case 4, 5: target.restart(isPowerCut: sky.chance(50))
+            case 6: for node in nodes where sky.chance(60) { node.restart(isPowerCut: true) }
+            case 7, 8: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
+            case 9: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
+            default: sky.turnStormy()
+            }
+            strike()
+        }
+    }
+
+    private func cut(_ node: MemberNode) {
+        node.setCut(true)
+        let time =
+            sky.chance(50)
+            ? sky.between(50_000_000, 1_500_000_000) : sky.between(1_500_000_000, 4_000_000_000)
+        timeline.after(time) { node.setCut(false) }
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import ReactorTesting
+import ReactorThreads
+import Testing
+
+/// Real servers, memberships and clients over a simulated log. Drives ``ClusterMember``.
+///
+///     swift test --filter MembershipTests                              # 40 seeds
+///     REACTORD_SEED=17 swift test --filter MembershipTests             # one of them again
+///     REACTORD_SEEDS=3000 swift test --filter MembershipTests          # a long run
+struct MembershipTests {
+    private static let seedsPerCase: UInt64 = 10
+
+    /// The first seed of each case.
+    static let cases: [UInt64] = {
+        let environment = ProcessInfo.processInfo.environment
+        if environment["REACTORD_SEED"] != nil { return [0] }
+        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 40
+        return Array(stride(from: 0, to: count, by: Int(seedsPerCase)))
+    }()
+
+    private static func seeds(from first: UInt64) -> [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }
+        return Array(first..<first + seedsPerCase)
+    }
+
+    @Test(
+        "no outcome is lost, doubled or taken back while leaders of a cluster change",
+        arguments: cases)
+    func storms(_ first: UInt64) async throws {
+        for seed in Self.seeds(from: first) {
+            let violations = try await Apart.run {
+                let cluster = MemberCluster(seed: seed)
+                cluster.finish()
+                return cluster.violations
+            }
+            #expect(violations == [], "run again with REACTORD_SEED=\(seed)")
+        }
+    }
+
+    @Test("the storms of a cluster are effective: every kind of event happens")
+    func strength() async throws {
+        let sums = try await Apart.run { () -> [String: Int] in
+            var sums: [String: Int] = [:]
+            for seed in 0..<10 as Range<UInt64> {
+                let cluster = MemberCluster(seed: seed)
+                cluster.finish()
+                let counts = cluster.book.counts
+                sums["promotions", default: 0] += counts.promotions
+                sums["depositions", default: 0] += counts.depositions
+                sums["restarts", default: 0] += counts.restarts
+                sums["cuts", default: 0] += counts.cuts
+                sums["compared", default: 0] += counts.compared
+                sums["applied", default: 0] += cluster.tokens.applied.count
+                sums["refused", default: 0] += cluster.tokens.refused.count
+                sums["unknown", default: 0] += cluster.tokens.unknown.count
+            }
+            return sums
+        }
+        StandardError.write(line: "membership | \(sums.sorted { $0.key < $1.key })")
+        #expect(sums["promotions"] ?? 0 > 20 && sums["depositions"] ?? 0 > 4, "\(sums)")
+        #expect(sums["restarts"] ?? 0 > 10 && sums["cuts"] ?? 0 > 10, "\(sums)")
+        #expect(sums["applied"] ?? 0 > 300 && sums["refused"] ?? 0 > 300, "\(sums)")
+        #expect(sums["compared"] ?? 0 > 300, "\(sums)")
+    }
+
+    @Test(
+        "each planted fault of a membership is found by 100 seeds",
+        arguments: MembershipFault.allCases)
+    func planted(_ fault: MembershipFault) async throws {
+        for seed in 0..<100 as Range<UInt64> {
+            let violations = try await Apart.run {
+                let cluster = MemberCluster(seed: seed, fault: fault)
+                cluster.finish()
+                return cluster.violations
+            }
+            guard let first = violations.first else { continue }
+            return StandardError.write(
+                line: "canary | \(fault) | \(seed + 1) seeds | \(first.prefix(110))")
+        }
+        Issue.record("\(fault) is not found by 100 seeds")
+    }
+}

@@ -48,6 +48,9 @@ def main():
     users.add_argument("--prints", action="store_true", help="judge no duration")
     memory = commands.add_parser("memory", parents=[common], help="a client fills a control group")
     memory.add_argument("--rounds", type=int, default=3, help="how often it is filled")
+    cluster = commands.add_parser("cluster", parents=[common], help="three nodes over etcd")
+    cluster.add_argument("--count", type=int, default=10, help="rounds of each fault")
+    cluster.add_argument("--only", help="names of faults, between commas")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     scenarios.add_argument("--prints", action="store_true", help="judge no duration")
@@ -93,6 +96,11 @@ def main():
             import memory as module
 
             counts = module.run(daemon, home, arguments.seed, arguments.rounds)
+        elif arguments.command == "cluster":
+            import cluster as module
+
+            names = arguments.only.split(",") if arguments.only else None
+            counts = module.run(daemon, home, arguments.seed, arguments.count, names)
         elif arguments.command == "scenarios":
             import scenarios as module
 

@@ -53,3 +53,23 @@ struct FreshnessTests {
         #expect(freshness.asOf == 9)
     }
 }
+
+@Suite("a leadership of an earlier process")
+struct FormerProcessTests {
+    @Test("a node's claim is its own only if this process has made it")
+    func claims() {
+        let nodes = [1, 2, 3].map { ClusterNode($0) }
+        let machine = ClusterMachine(
+            ClusterSettings(node: nodes[0], nodes: nodes), at: .beginning(seed: 1),
+            report: NodeReport(node: nodes[0]), seed: 1, check: { _, _ in true })
+        machine.receive(.up, at: 1)
+        machine.receive(.announced(version: 7), at: 2)
+        #expect(!machine.isLedByFormerProcess, "no node has led")
+        let claims = [(nodes[0], 6, true), (nodes[1], 6, false), (nodes[0], 7, false)]
+        for (index, (node, incarnation, isFormer)) in claims.enumerated() {
+            let claim = LeaderClaim(node: node, incarnation: UInt64(incarnation), attempt: 1)
+            machine.receive(.leader(term: UInt64(index) + 10, .held(claim)), at: 3)
+            #expect(machine.isLedByFormerProcess == isFormer, "\(claim)")
+        }
+    }
+}

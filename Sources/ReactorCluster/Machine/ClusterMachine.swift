@@ -97,6 +97,13 @@ package final class ClusterMachine {
     /// Why the engine does not answer; nil if it does.
     package var outage: EngineOutage? { view.outage }
 
+    /// Whether the leader key has a claim of an earlier process of this node, one of whose appends
+    /// may still be on its way.
+    package var isLedByFormerProcess: Bool {
+        guard let claim = view.leader?.claim, claim.node == settings.node else { return false }
+        return claim.incarnation != report.incarnation
+    }
+
     /// The node that leads, as far as this node knows.
     package var leader: ClusterNode? { view.leader?.claim?.node }
 

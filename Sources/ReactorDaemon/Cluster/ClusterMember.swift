@@ -161,7 +161,7 @@ package final class ClusterMember: Journal {
         if !status.isLeading {
             // An append of this node's former process may still be on its way, until another node
             // has taken over.
-            if asOf < status.startedAt || machine.leader == settings.node { return nil }
+            if asOf < status.startedAt || machine.isLedByFormerProcess { return nil }
         }
         return host.now - min(asOf, host.now)
     }

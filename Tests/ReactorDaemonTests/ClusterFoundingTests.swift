@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import ReactorBytes
 import ReactorCluster
@@ -41,13 +42,14 @@ struct ClusterFoundingTests {
         var there = stored
         defer { stored = there }
         return try ClusterFounding(
-            of: config, environment: [:], uid: 0, Logger(label: "tests")
-        ) { (cluster, origin) throws(DaemonError) in
-            #expect(cluster.name == "house")
-            let first = there ?? origin
-            there = first
-            return first
-        }
+            of: config, environment: [:], uid: 0, Logger(label: "tests"),
+            existing: { _ in there },
+            with: { (cluster, origin) throws(DaemonError) in
+                #expect(cluster.name == "house")
+                let first = there ?? origin
+                there = first
+                return first
+            })
     }
 
     /// The text of the error for a directory that must be refused before anything is stored.
@@ -136,6 +138,7 @@ struct ClusterFoundingTests {
         var stored: ClusterOrigin?
         _ = try found("first", in: &stored)
         let first = try #require(stored)
+        try SQLiteJournal.prepare(DataDirectory(at: home.path("second")))
         let error = #expect(throws: DaemonError.self) { try found("second", in: &stored) }
         let text = try #require(error?.description)
         let name = try #require(JournalInstance(words: first.instance)).description
@@ -150,10 +153,25 @@ struct ClusterFoundingTests {
         try append([1, 2])
         var stored: ClusterOrigin?
         _ = try found(in: &stored)
+        try SQLiteJournal.prepare(DataDirectory(at: home.path("second")))
         let error = #expect(throws: DaemonError.self) { try found("second", in: &stored) }
         let text = try #require(error?.description)
         #expect(text.contains("`reactorctl backup --node`") && !text.contains("remove"), "\(text)")
         #expect(text.hasSuffix("begins after row 2"), "\(text)")
+    }
+
+    @Test("a node of an existing cluster gets no history of its own")
+    func later() throws {
+        var stored: ClusterOrigin?
+        _ = try found("first", in: &stored)
+        let line = try found("second", in: &stored).line
+        #expect(line.hasPrefix("cluster house exists already; start the daemon"), "\(line)")
+        #expect(!FileManager.default.fileExists(atPath: home.path("second")))
+        try append([1])
+        var other: ClusterOrigin?
+        _ = try found(in: &other)
+        let copied = try found("third", in: &other).line
+        #expect(copied.contains("`reactorctl backup --node`"), "\(copied)")
     }
 
     @Test("a copy whose next start begins an epoch is refused")
@@ -205,8 +223,11 @@ struct ClusterFoundingTests {
     func silent() throws {
         let error = #expect(throws: DaemonError.self) {
             try ClusterFounding(
-                of: config(), environment: [:], uid: 0, Logger(label: "tests")
-            ) { (_, _) throws(DaemonError) in throw DaemonError.cluster("etcd does not answer") }
+                of: config(), environment: [:], uid: 0, Logger(label: "tests"),
+                existing: { _ in nil },
+                with: { (_, _) throws(DaemonError) in
+                    throw DaemonError.cluster("etcd does not answer")
+                })
         }
         #expect(error?.description == "etcd does not answer")
     }

@@ -12,12 +12,7 @@ enum ClusterEngine {
         _ config: ClusterConfig, on loop: LoopHandle
     ) throws(DaemonError) -> ClusterStart {
         #if Cluster
-            let foundation = foundation(of: config)
-            let origin: ClusterOrigin?
-            do throws(EtcdFoundationError) {
-                origin = try foundation.read()
-            } catch { throw daemonError(error) }
-            guard let origin else {
+            guard let origin = try origin(of: config) else {
                 throw .engine(
                     "cluster \(config.name) does not exist yet: run `reactord cluster init` on one "
                         + "node, and start the daemons after that")
@@ -26,6 +21,17 @@ enum ClusterEngine {
                 _ = loop.post(job)
             }
             return ClusterStart(config, origin, log)
+        #else
+            throw missing
+        #endif
+    }
+
+    /// The beginning of the cluster's history; nil if there is none. Blocks as ``start(_:on:)``.
+    static func origin(of config: ClusterConfig) throws(DaemonError) -> ClusterOrigin? {
+        #if Cluster
+            do throws(EtcdFoundationError) {
+                return try foundation(of: config).read()
+            } catch { throw daemonError(error) }
         #else
             throw missing
         #endif

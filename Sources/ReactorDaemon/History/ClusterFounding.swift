@@ -19,8 +19,11 @@ package struct ClusterFounding {
     /// Returns the one that is there.
     package typealias Found = (ClusterConfig, ClusterOrigin) throws(DaemonError) -> ClusterOrigin
 
+    /// Reads the beginning of a cluster's history; nil if there is none.
+    package typealias Existing = (ClusterConfig) throws(DaemonError) -> ClusterOrigin?
+
     /// Founds the cluster in its engine. A data directory that does not exist is made, with an empty
-    /// history.
+    /// history, unless the cluster exists.
     ///
     /// *Throws*: if the configuration lacks `cluster:` or `data:`; if the directory cannot be used,
     /// needs a new epoch first, or has rows of a cluster's log; if the engine does not answer; or if
@@ -28,24 +31,36 @@ package struct ClusterFounding {
     package init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32, _ logger: Logger
     ) throws(DaemonError) {
-        try self.init(of: config, environment: environment, uid: uid, logger) {
-            (cluster, origin) throws(DaemonError) in
-            try ClusterEngine.found(cluster, with: origin)
-        }
+        try self.init(
+            of: config, environment: environment, uid: uid, logger,
+            existing: { (cluster) throws(DaemonError) in try ClusterEngine.origin(of: cluster) },
+            with: { (cluster, origin) throws(DaemonError) in
+                try ClusterEngine.found(cluster, with: origin)
+            })
     }
 
     /// Founds the cluster with `found`.
     ///
-    /// *Throws*: as ``init(of:environment:uid:_:)``, and what `found` throws.
+    /// *Throws*: as ``init(of:environment:uid:_:)``, and what `existing` and `found` throw.
     package init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32, _ logger: Logger,
-        with found: Found
+        existing: Existing, with found: Found
     ) throws(DaemonError) {
         guard let cluster = config.cluster else {
             throw .cluster("\(config.file) has no `cluster:`: such a daemon is alone")
         }
         guard let data = config.data else {
             throw .cluster("\(config.file) has no `data:`: a node of a cluster keeps its history")
+        }
+        let path = try History.path(data.directory, of: config.name, environment, uid: uid)
+        // A history of its own would keep this node out of the cluster.
+        if (try? DataDirectory(examining: path)) == nil, let there = try existing(cluster) {
+            line =
+                "cluster \(cluster.name) exists already; "
+                + (there.row.number == 0
+                    ? "start the daemon, which takes the history from the cluster's log"
+                    : "make the data directory with `reactorctl backup --node` on another node")
+            return
         }
         // Locked until the end, so that no daemon adds a row to the history in between.
         let history = try History(data, of: config.name, environment: environment, uid: uid, logger)

@@ -1,5 +1,6 @@
 """Three daemons over three members of etcd: leaders are killed, stopped and deposed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -339,11 +340,11 @@ class Cluster:
         self.await_progress(time.monotonic())
 
     def step_down(self, number):
-        client = Client(self.daemons[number].socket, "operator")
-        try:
-            client.ask({"stepDown": {}})
-        except LOST:
-            pass
+        successor = self.random.choice([other for other in range(3) if other != number])
+        run = self.tool("step-down", "--to", NAMES[successor], number=number)
+        # Another node may have been faster than the named one.
+        if run.returncode not in (0, 75):
+            raise Violation(f"cluster step-down: {run.returncode}: {run.stdout}{run.stderr}")
         self.await_progress(time.monotonic())
 
     def end_daemon(self, number):
@@ -356,6 +357,33 @@ class Cluster:
     def restart(self, number):
         if not self.daemons[number].start():
             raise Violation(f"a daemon does not start again: {self.daemons[number].tail()}")
+
+    # The operator's program
+
+    def tool(self, command, *options, number):
+        """Runs `reactorctl cluster` at a node."""
+        return subprocess.run(
+            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "cluster", command,
+             *options, "--socket", self.daemons[number].socket],
+            capture_output=True, text=True, timeout=60)
+
+    def check_status(self):
+        """What `reactorctl cluster status` prints at each node, for people and for programs."""
+        leader = self.await_leader()
+        for number, name in enumerate(NAMES):
+            shown = self.tool("status", number=number)
+            told = json.loads(self.tool("status", "--json", number=number).stdout)
+            lines = shown.stdout.splitlines()
+            expected = f"node {name} of cluster torture: {told['role']}, leader {NAMES[leader]}, "
+            rows = [line.split()[:2] for line in lines[2:]]
+            if (shown.returncode != 0 or not lines[0].startswith(expected)
+                    or rows != [["a", "1"], ["b", "2"], ["c", "3"]]
+                    or told["node"] != name or (told["role"] == "leading") != (number == leader)):
+                raise Violation(f"cluster status at {name}: {shown.stdout}{shown.stderr} {told}")
+        follower = (leader + 1) % 3
+        run = self.tool("step-down", number=follower)
+        if run.returncode != 75 or f"ask {NAMES[leader]}" not in run.stderr:
+            raise Violation(f"step-down at a follower: {run.returncode}: {run.stderr}")
 
     # The end
 
@@ -433,6 +461,7 @@ def run(binary, home, seed, count, names=None):
     gaps = {name: [] for name in names}
     try:
         cluster.begin()
+        cluster.check_status()
         for round in range(count):
             for name in cluster.random.sample(names, len(names)):
                 time.sleep(0.3 + cluster.random.random())

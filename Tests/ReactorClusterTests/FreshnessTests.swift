@@ -7,7 +7,7 @@ struct FreshnessTests {
     @Test("before the first look is answered, the age of a state is not known")
     func unknown() {
         var freshness = Freshness()
-        freshness.ask(at: 5)
+        freshness.ask(at: 5, read: 0)
         freshness.read(upTo: 9)
         #expect(freshness.asOf == nil)
     }
@@ -15,14 +15,14 @@ struct FreshnessTests {
     @Test("a state is as recent as the look whose entry it has, once it has that entry")
     func looks() {
         var freshness = Freshness()
-        freshness.ask(at: 5)
+        freshness.ask(at: 5, read: 0)
         freshness.see(head: 7, read: 5)
         #expect(freshness.asOf == nil)
         freshness.read(upTo: 6)
         #expect(freshness.asOf == nil)
         freshness.read(upTo: 7)
         #expect(freshness.asOf == 5)
-        freshness.ask(at: 8)
+        freshness.ask(at: 8, read: 0)
         freshness.see(head: 7, read: 7)
         #expect(freshness.asOf == 8)
     }
@@ -31,18 +31,29 @@ struct FreshnessTests {
     func behind() {
         var freshness = Freshness()
         for look in 1...5 as ClosedRange<UInt64> {
-            freshness.ask(at: look)
+            freshness.ask(at: look, read: 0)
             freshness.see(head: 10 * look, read: 10 * look - 1)
             // By the next look it has the entry of this one.
             freshness.read(upTo: 10 * look)
             #expect(freshness.asOf == look)
         }
-        freshness.ask(at: 6)
+        freshness.ask(at: 6, read: 0)
         freshness.see(head: 60, read: 51)
-        freshness.ask(at: 7)
+        freshness.ask(at: 7, read: 0)
         freshness.see(head: 70, read: 59)
         freshness.read(upTo: 60)
         #expect(freshness.asOf == 6, "the first of two looks that wait counts")
+    }
+
+    @Test("a log that ends before an entry that the node had is not the log of its state")
+    func older() {
+        var freshness = Freshness()
+        freshness.ask(at: 5, read: 9)
+        freshness.see(head: 8, read: 9)
+        #expect(freshness.asOf == nil)
+        freshness.ask(at: 6, read: 9)
+        freshness.see(head: 9, read: 9)
+        #expect(freshness.asOf == 6)
     }
 
     @Test("a leader's state is as recent as its last confirmed call, and never becomes older")

@@ -93,14 +93,19 @@ struct RowLedgerTests {
 
     @Test("the place in the log is known only for the row that was stored with it")
     func words() throws {
-        let row = RowPosition(number: 4, chain: 8)
+        let (row, origin) = (
+            RowPosition(number: 4, chain: 8), RowPosition(number: 1, chain: 6)
+        )
         let position = AppliedPosition(
             row: row, entry: LogPosition(number: 2, revision: 77), term: 5)
+        let words = position.words(behind: origin)
         let end = JournalPosition(number: 4, epoch: 3, sequence: 4, time: 1, chain: 8)
-        #expect(AppliedPosition(after: end, words: position.words) == position)
+        #expect(AppliedPosition(after: end, behind: origin, words: words) == position)
         var later = end
         later.number = 5
-        #expect(AppliedPosition(after: later, words: position.words) == nil)
-        #expect(AppliedPosition(after: end, words: [2, 77, 5]) == nil)
+        #expect(AppliedPosition(after: later, behind: origin, words: words) == nil)
+        let other = RowPosition(number: 1, chain: 7)
+        #expect(AppliedPosition(after: end, behind: other, words: words) == nil)
+        #expect(AppliedPosition(after: end, behind: origin, words: [2, 77, 5]) == nil)
     }
 }

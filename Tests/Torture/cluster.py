@@ -62,6 +62,15 @@ class Etcd:
                 process.wait()
 
 
+def expect_orderly(name, end):
+    """A daemon that ends, hands over or is cut off closes connections, but for no fault of theirs."""
+    if isinstance(end, TimeoutError):
+        raise Violation(f"{name}: no outcome within 30 s")
+    reason = getattr(end, "reason", None)
+    if reason and reason["code"] not in ("CUT", "DRAINING", "BUSY"):
+        raise Violation(f"{name}: closed with {reason}")
+
+
 class Ledger:
     """Every action's key, by the outcome that its client was told, and when."""
 
@@ -111,7 +120,8 @@ class Actor(threading.Thread):
                 try:
                     self.connect()
                     self.act()
-                except LOST:
+                except LOST as end:
+                    expect_orderly(self.name, end)
                     time.sleep(0.02)
         except BaseException as error:  # noqa: BLE001
             self.error = error
@@ -125,9 +135,8 @@ class Actor(threading.Thread):
             for _, key in self.pending.values():
                 self.ledger.forget(key)
             self.pending, self.ordinal = {}, 0
-        if welcome["sequence"] < self.sequence and welcome["isResumed"]:
-            # Another connection may show an earlier state, but never less than was told.
-            pass
+        if welcome["sequence"] < self.sequence:
+            raise Violation(f"{self.name}: {welcome} is behind what was told: {self.sequence}")
         self.session, self.epoch = welcome["session"], welcome["epoch"]
         self.connection.socket.settimeout(30)
         self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
@@ -188,7 +197,8 @@ class Follower(threading.Thread):
             while not self.end.is_set():
                 try:
                     self.follow()
-                except LOST:
+                except LOST as end:
+                    expect_orderly(self.name, end)
                     time.sleep(0.02)
         except BaseException as error:  # noqa: BLE001
             self.error = error
@@ -221,6 +231,8 @@ class Cluster:
         self.etcd = Etcd(home)
         self.ledger = Ledger()
         self.daemons = []
+        self.ended = set()  # daemons that were ended on purpose
+        self.fault_count = 1
         nodes = "".join(f"    {name}: {{ index: {n + 1} }}\n" for n, name in enumerate(NAMES))
         for number, name in enumerate(NAMES):
             extra = (
@@ -281,6 +293,11 @@ class Cluster:
         return number
 
     def check(self):
+        for number, daemon in enumerate(self.daemons):
+            if number not in self.ended and not daemon.is_running():
+                raise Violation(
+                    f"{NAMES[number]} has ended by itself, with {daemon.process.returncode}: "
+                    f"{daemon.tail()}")
         for thread in [*getattr(self, "actors", []), *getattr(self, "followers", [])]:
             if thread.error:
                 raise thread.error
@@ -301,14 +318,20 @@ class Cluster:
 
     # Faults; each returns after the cluster has repaired itself as far as it can.
 
-    def kill_daemon(self, number):
+    def kill(self, number):
+        """kill -9 of a daemon."""
+        self.check()
+        self.ended.add(number)
         self.daemons[number].kill()
+
+    def kill_daemon(self, number):
+        self.kill(number)
         self.await_progress(time.monotonic())
         self.restart(number)
 
     def kill_machine(self, number):
         self.etcd.kill(number)
-        self.daemons[number].kill()
+        self.kill(number)
         self.await_progress(time.monotonic())
         self.etcd.start(number)
         self.restart(number)
@@ -330,7 +353,7 @@ class Cluster:
 
     def kill_all(self, _):
         for number in range(3):
-            self.daemons[number].kill()
+            self.kill(number)
         for number in range(3):
             self.etcd.kill(number)
         for number in range(3):
@@ -349,6 +372,7 @@ class Cluster:
 
     def end_daemon(self, number):
         """SIGTERM: the leader hands over."""
+        self.ended.add(number)
         if self.daemons[number].kill(signal.SIGTERM) != 0:
             raise Violation(f"SIGTERM: {self.daemons[number].tail()}")
         self.await_progress(time.monotonic())
@@ -357,6 +381,7 @@ class Cluster:
     def restart(self, number):
         if not self.daemons[number].start():
             raise Violation(f"a daemon does not start again: {self.daemons[number].tail()}")
+        self.ended.discard(number)
 
     # The operator's program
 
@@ -432,6 +457,13 @@ class Cluster:
             raise Violation(
                 f"lost {sorted(lost)[:5]}, refused and applied {sorted(ghosts)[:5]}, of no client "
                 f"{sorted(strangers)[:5]}; the counter is {count}, the map has {len(keys)}")
+        # A leader that ends takes sessions with it that no row has.
+        unknown_max = Actor.WINDOW * self.fault_count
+        if len(ledger.unknown) > unknown_max:
+            raise Violation(f"{len(ledger.unknown)} outcomes are unknown, at most {unknown_max} are")
+        idle = [follower.name for follower in self.followers if follower.updates == 0]
+        if idle:
+            raise Violation(f"no update came to {idle}")
         sequences = list(ledger.applied.values())
         if len(set(sequences)) != len(sequences):
             raise Violation("two actions were told one sequence")
@@ -469,6 +501,7 @@ def run(binary, home, seed, count, names=None):
                 at_leader = name in ("step_down",) or cluster.random.random() < 0.8
                 target = leader if at_leader else cluster.random.randrange(3)
                 since = time.monotonic()
+                cluster.fault_count += 1
                 getattr(cluster, name)(target)
                 if target == leader:
                     gaps[name].append(cluster.ledger.gap(since))

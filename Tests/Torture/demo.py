@@ -41,7 +41,8 @@ def kill_leader(cluster):
     leader = cluster.await_leader()
     print(f"kill -9 of {NAMES[leader]}, which leads", flush=True)
     begun = time.monotonic()
-    cluster.daemons[leader].kill()
+    cluster.fault_count += 1
+    cluster.kill(leader)
     cluster.await_progress(time.monotonic())
     print(f"{NAMES[cluster.await_leader()]} leads after {time.monotonic() - begun:.1f} s; "
           f"{NAMES[leader]} starts again", flush=True)

@@ -97,6 +97,9 @@ package final class ClusterMachine {
     /// Why the engine does not answer; nil if it does.
     package var outage: EngineOutage? { view.outage }
 
+    /// Whether this node leads, and another one may lead as well: effects must not run.
+    package var isSuspended: Bool { leadership?.isSuspended ?? false }
+
     /// Whether the leader key has a claim of an earlier process of this node, one of whose appends
     /// may still be on its way.
     package var isLedByFormerProcess: Bool {
@@ -240,7 +243,7 @@ extension ClusterMachine {
         if candidacy == nil, calls.isReady(.look, at: now) {
             let interval =
                 leadership == nil ? settings.lookInterval : settings.leaderLookInterval
-            freshness.ask(at: now)
+            freshness.ask(at: now, read: cursor.read.number)
             send(.look, nextAt: now + interval)
         }
     }

@@ -1,24 +1,26 @@
 /// Since when a node has had the log's state: bounds how old the state of its tree may be.
 ///
-///     freshness.ask(at: now)                      // a look is sent
+///     freshness.ask(at: now, read: 5)             // a look is sent
 ///     freshness.see(head: 7, read: 5)             // its answer; the node has read up to entry 5
 ///     freshness.read(upTo: 7)                     // asOf is the time of the look
 ///
 /// *Shape*: the answer to a look that was sent at T names the log's last entry. Once the node has
 /// that entry, its state is at most as old as T. A look that is answered while an earlier one waits
-/// for its entry is ignored: the time advances also for a node that is always a little behind.
+/// for its entry is ignored: the time advances also for a node that is always a little behind. So is
+/// a look whose log ends before an entry that the node had: that log is another one, or an older copy.
 struct Freshness {
     /// When the node asked for the state that it has at least; nil before the first such answer.
     private(set) var asOf: UInt64?
     private var waiting: (head: UInt64, sentAt: UInt64)?
-    private var sentAt: UInt64 = 0
+    private var asked: (at: UInt64, read: UInt64) = (0, 0)
 
-    /// A look is sent.
-    mutating func ask(at now: UInt64) { sentAt = now }
+    /// A look is sent; the node has the entries up to `read`.
+    mutating func ask(at now: UInt64, read: UInt64) { asked = (now, read) }
 
     /// The last look was answered: the log ends with entry `head`, the node has entry `read`.
     mutating func see(head: UInt64, read: UInt64) {
-        if waiting == nil { waiting = (head, sentAt) }
+        guard head >= asked.read else { return }
+        if waiting == nil { waiting = (head, asked.at) }
         self.read(upTo: read)
     }
 

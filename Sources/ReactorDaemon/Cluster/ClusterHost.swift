@@ -23,6 +23,9 @@ package protocol ClusterHost: AnyObject {
     /// Stores rows that the log has, in one commit with `words`, from which a start continues.
     func store(_ rows: [JournalRow], log words: [UInt64])
 
+    /// Runs no job of the server until ``recover()``: it hands over.
+    func holdJobs()
+
     /// The server's turn `turn` has the row `number`: a snapshot that begins with the end of the turn
     /// is one of that row.
     func note(turn: UInt64, hasRow number: UInt64)
@@ -40,7 +43,7 @@ package protocol ClusterHost: AnyObject {
 }
 
 /// What a ``ClusterMember`` reports to the program around it.
-package enum ClusterNews: Equatable, Sendable {
+package enum ClusterNews: Sendable {
     /// The server has begun to lead, in a turn that is not ended yet.
     case leads(term: UInt64)
     /// The server no longer leads: it was replaced, or the program ends.
@@ -53,8 +56,6 @@ package enum ClusterNews: Equatable, Sendable {
     case outage(EngineOutage?)
     /// The connection to the engine ended.
     case disconnected(String)
-    /// The program must end: the obstacle and the remedy.
-    case stop(String)
-    /// The program must end; another start may continue.
-    case startAgain(String)
+    /// The program must end.
+    case stop(DaemonError)
 }

@@ -26,6 +26,8 @@ package final class ClusterMember: Journal {
     private let settings: ClusterSettings
     /// Nanoseconds for which a state may be served without news of the log.
     private let staleMax: UInt64
+    /// The row after which the log began.
+    private let origin: RowPosition
     private let machine: ClusterMachine
     private let engine: any LogEngine
     private unowned let host: any ClusterHost
@@ -60,14 +62,16 @@ package final class ClusterMember: Journal {
 
     /// Joins the server of `host`, which follows and is cut off, and whose history ends at `end`.
     ///
-    /// `position` is the same position in the log, `staleMax` in nanoseconds. `seed` determines
-    /// random delays, and must differ between the nodes.
+    /// `position` is the same position in the log, which began after the row `origin`; `staleMax` is
+    /// in nanoseconds. `seed` determines random delays, and must differ between the nodes.
     package init(
-        _ settings: ClusterSettings, staleMax: UInt64, at position: AppliedPosition,
-        _ end: JournalPosition, engine: any LogEngine, host: any ClusterHost, seed: UInt64
+        _ settings: ClusterSettings, staleMax: UInt64, behind origin: RowPosition,
+        at position: AppliedPosition, _ end: JournalPosition, engine: any LogEngine,
+        host: any ClusterHost, seed: UInt64
     ) {
         self.settings = settings
         self.staleMax = staleMax
+        self.origin = origin
         self.engine = engine
         self.host = host
         let ledger = RowLedger(after: end)
@@ -112,6 +116,7 @@ package final class ClusterMember: Journal {
     package func stepDown(to successor: ClusterNode?) {
         guard status.isLeading, !status.isSteppingDown, !status.isStopped else { return }
         status.isSteppingDown = true
+        host.holdJobs()
         host.server.stepDown(to: successor?.index, at: host.now)
         host.endTurn()
         machine.stepDown(to: successor, at: host.now)
@@ -143,7 +148,7 @@ package final class ClusterMember: Journal {
     package var term: UInt64 { machine.term }
     /// Why the engine does not answer; nil if it does.
     package var outage: EngineOutage? { machine.outage }
-    /// Counts the starts of this node's daemon; 0 before the engine has counted this one.
+    /// A number that no other start of this node's daemon has; 0 before the engine has given one.
     package var incarnation: UInt64 { machine.incarnation }
     /// The last row that the log has, as far as this node knows.
     package var position: AppliedPosition { machine.position }
@@ -211,10 +216,12 @@ extension ClusterMember {
         }
     }
 
-    private func stop(_ reason: String) {
+    private func stop(_ reason: String) { stop(.cluster(reason)) }
+
+    private func stop(_ error: DaemonError) {
         guard !status.isStopped else { return }
         status.isStopped = true
-        host.take(.stop(reason))
+        host.take(.stop(error))
     }
 
     /// Serves clients while the server's state is known to be recent.
@@ -249,7 +256,7 @@ extension ClusterMember {
 
     private func store(_ rows: [JournalRow], at position: AppliedPosition) {
         guard !rows.isEmpty else { return }
-        host.store(rows, log: position.words)
+        host.store(rows, log: position.words(behind: origin))
         positions.append(position)
     }
 
@@ -262,11 +269,10 @@ extension ClusterMember {
                 return
             }
             end = recovered
-        } catch { return stop("\(error)") }
+        } catch { return stop(error) }
         guard end.number == expected.number, end.chain == expected.chain else {
-            status.isStopped = true
-            return host.take(
-                .startAgain(
+            return stop(
+                .engine(
                     "the data directory ends with row \(end.number), and the log with row "
                         + "\(expected.number): start the daemon again"))
         }
@@ -279,6 +285,8 @@ extension ClusterMember {
 // MARK: - Leading
 extension ClusterMember {
     private func lead(in term: UInt64) {
+        // What clients have asked by now belongs to a turn of its own, not to that of the first row.
+        host.endTurn()
         do throws(RecoveryError) {
             try host.server.lead(in: term, at: host.now)
         } catch { return stop("the node cannot lead: \(error)") }
@@ -295,7 +303,7 @@ extension ClusterMember {
         guard let last = confirmed.last else { return }
         onAppended?(last.turn)
         // The effects of these turns have begun, and another node may lead.
-        if case .suspended = machine.role { dismissEffects() }
+        if machine.isSuspended { dismissEffects() }
     }
 
     private func cease(term: UInt64, after end: RowPosition) {

@@ -33,10 +33,12 @@ package struct ClusterStart {
         after end: JournalPosition, words: [UInt64]?, in directory: String
     ) throws(DaemonError) -> AppliedPosition {
         if let words {
-            if let position = AppliedPosition(after: end, words: words) { return position }
+            if let position = AppliedPosition(after: end, behind: origin.row, words: words) {
+                return position
+            }
             throw .cluster(
-                "\(directory) ends with row \(end.number), which is not from the cluster's log: "
-                    + remedy)
+                "\(directory) ends with row \(end.number), which is not from this cluster's log, or is "
+                    + "from an earlier one: \(remedy)")
         }
         let row = RowPosition(number: end.number, chain: end.chain)
         guard row == origin.row else {

@@ -88,13 +88,17 @@ final class RowLedger {
 
 extension AppliedPosition {
     /// The position as words that the local journal stores beside the rows: entry, its revision, the
-    /// term, and the row.
-    var words: [UInt64] { [entry.number, entry.revision, term, row.number] }
+    /// term, the row, and the row after which the log began.
+    func words(behind origin: RowPosition) -> [UInt64] {
+        [entry.number, entry.revision, term, row.number, origin.number, origin.chain]
+    }
 
     /// The position after the last row of a history, with the words that were stored with the last
-    /// row from the log; nil if that is another row.
-    init?(after end: JournalPosition, words: [UInt64]) {
-        guard words.count == 4, words[3] == end.number else { return nil }
+    /// row from the log; nil if that is another row, or a log that began after another row.
+    init?(after end: JournalPosition, behind origin: RowPosition, words: [UInt64]) {
+        guard words.count == 6, words[3] == end.number,
+            RowPosition(number: words[4], chain: words[5]) == origin
+        else { return nil }
         self.init(
             row: RowPosition(number: end.number, chain: end.chain),
             entry: LogPosition(number: words[0], revision: words[1]), term: words[2])

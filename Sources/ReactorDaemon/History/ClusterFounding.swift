@@ -1,6 +1,7 @@
 package import Logging
 package import ReactorCluster
 import ReactorJournal
+import ReactorLoop
 import ReactorWire
 
 /// Founds the cluster of a configuration: its history continues that of this node's data directory,
@@ -54,7 +55,8 @@ package struct ClusterFounding {
         }
         let path = try History.path(data.directory, of: config.name, environment, uid: uid)
         // A history of its own would keep this node out of the cluster.
-        if (try? DataDirectory(examining: path)) == nil, let there = try existing(cluster) {
+        let isNew = !FileSystem.names(in: path).contains(SQLiteJournal.fileName)
+        if isNew, let there = try existing(cluster) {
             line =
                 "cluster \(cluster.name) exists already; "
                 + (there.row.number == 0

@@ -423,8 +423,7 @@ extension Daemon {
         switch news {
         case .leads: openTree()
         case .ceased: if ending.isLeaving { loop.stop() }
-        case .stop(let reason): end(with: .cluster(reason))
-        case .startAgain(let reason): end(with: .engine(reason))
+        case .stop(let error): end(with: error)
         case .leader, .cut, .outage, .disconnected: break
         }
     }

@@ -68,7 +68,7 @@ struct EventReport {
         case .outage(nil): logger.notice("etcd answers again")
         case .disconnected(let reason):
             logger.warning("the connection to etcd ended", metadata: ["reason": "\(reason)"])
-        case .stop(let reason), .startAgain(let reason): logger.critical("\(reason)")
+        case .stop(let error): logger.critical("\(error)")
         }
     }
 

@@ -31,8 +31,8 @@ final class ClusterSeat {
         log = cluster.log
         host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop))
         member = ClusterMember(
-            config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)), at: start, end,
-            engine: log, host: host, seed: seed)
+            config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),
+            behind: cluster.origin.row, at: start, end, engine: log, host: host, seed: seed)
         host.timer.onFire = { [unowned member] in member.tick() }
         host.member = member
         keeper.beginSharing { [unowned host, unowned member] in
@@ -95,7 +95,7 @@ final class ClusterSeat {
         return "does not lead: ask \(leader)"
     }
 
-    /// Hands the leadership to the node of this name, or to any, and runs no job until then.
+    /// Hands the leadership to the node of this name, or to any.
     ///
     /// *Throws*: if this node does not lead, or there is no such node.
     func stepDown(to name: String?) throws(Refusal) {
@@ -112,7 +112,6 @@ final class ClusterSeat {
             }
             successor = found.node
         }
-        host.shell.holdJobs(true)
         member.stepDown(to: successor)
     }
 }
@@ -157,6 +156,8 @@ private final class ShellHost: ClusterHost {
         keeper.journal.store(rows, log: words)
     }
 
+    func holdJobs() { shell.holdJobs(true) }
+
     func note(turn: UInt64, hasRow number: UInt64) { turns.add(turn, hasRow: number) }
 
     func recover() throws(DaemonError) -> JournalPosition? {
@@ -180,7 +181,7 @@ private final class ShellHost: ClusterHost {
         // connection on other nodes.
         case .cut(false), .leads: shell.renumber(after: firstConnection)
         case .leader(let leader): server.setLeader(leader.flatMap { config.name(of: $0) })
-        case .ceased, .cut, .outage, .disconnected, .stop, .startAgain: break
+        case .ceased, .cut, .outage, .disconnected, .stop: break
         }
         onNews(news)
     }

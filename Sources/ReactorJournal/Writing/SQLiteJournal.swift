@@ -27,6 +27,8 @@ package final class SQLiteJournal: Journal {
         get { owner.onAlarm }
         set { owner.onAlarm = newValue }
     }
+    /// The name of the file in its data directory.
+    package static var fileName: String { JournalFile.name }
     /// The version of SQLite, such as "3.40.1".
     package static var libraryVersion: String { SQLiteConnection.libraryVersion }
     /// The row number of the last batch passed to ``append(_:)``.

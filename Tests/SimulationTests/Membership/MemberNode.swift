@@ -97,8 +97,8 @@ final class MemberNode: ClusterHost {
         settings.reportInterval = 400_000_000
         settings.leaderLookInterval = 300_000_000
         let member = ClusterMember(
-            settings, staleMax: Self.staleMax, at: journal.position, journal.end,
-            engine: engine, host: self, seed: shared.sky.bits())
+            settings, staleMax: Self.staleMax, behind: RowPosition(number: 0, chain: 1),
+            at: journal.position, journal.end, engine: engine, host: self, seed: shared.sky.bits())
         self.member.current = member
         member.onAppended = { [unowned self] turn in
             if shared.fault != .tellsEarly { world.appended(turn) }
@@ -120,6 +120,9 @@ final class MemberNode: ClusterHost {
     func turnSoon() { world.turnSoon() }
 
     func store(_ rows: [JournalRow], log words: [UInt64]) { journal.store(rows, words) }
+
+    // The trees have no effects.
+    func holdJobs() {}
 
     func note(turn: UInt64, hasRow number: UInt64) {
         shared.book.compare(server.tree, at: number, of: id, isLeading: isLeading)
@@ -160,8 +163,7 @@ final class MemberNode: ClusterHost {
         case .cut(true):
             shared.book.counts.cuts += 1
             if shared.fault == .servesEarly { server.setCut(false, at: now) }
-        case .stop(let reason), .startAgain(let reason):
-            shared.book.fail("node \(id.index) stops: \(reason)")
+        case .stop(let error): shared.book.fail("node \(id.index) stops: \(error)")
         case .leader, .cut, .outage, .disconnected: break
         }
     }

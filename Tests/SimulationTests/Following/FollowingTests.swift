@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ReactorCore
 import ReactorServer
 import ReactorTesting
@@ -12,27 +11,13 @@ import Testing
 ///     REACTORD_SEED=17 swift test --filter FollowingTests             # one of them again
 ///     REACTORD_SEEDS=10000 swift test --filter FollowingTests         # a long run
 struct FollowingTests {
-    private static let seedsPerCase: UInt64 = 4
-
-    /// The first seed of each case.
-    static let cases: [UInt64] = {
-        let environment = ProcessInfo.processInfo.environment
-        if environment["REACTORD_SEED"] != nil { return [0] }
-        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 24
-        return Array(stride(from: 0, to: count, by: Int(seedsPerCase)))
-    }()
-
-    private static func seeds(from first: UInt64) -> [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        return Array(first..<first + seedsPerCase)
-    }
+    static let plan = SeedPlan(count: 24, perCase: 4)
 
     @Test(
         "followers have the leader's states after every row, and so have their clients",
-        arguments: cases)
+        arguments: plan.cases)
     func storms(_ first: UInt64) async throws {
-        for seed in Self.seeds(from: first) {
+        for seed in Self.plan.seeds(from: first) {
             let violations = try await Apart.run {
                 let crowd = FollowingCrowd(seed: seed)
                 crowd.finish()

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ReactorTesting
 import ReactorThreads
 import Testing
@@ -9,27 +8,13 @@ import Testing
 ///     REACTORD_SEED=17 swift test --filter MembershipTests             # one of them again
 ///     REACTORD_SEEDS=3000 swift test --filter MembershipTests          # a long run
 struct MembershipTests {
-    private static let seedsPerCase: UInt64 = 10
-
-    /// The first seed of each case.
-    static let cases: [UInt64] = {
-        let environment = ProcessInfo.processInfo.environment
-        if environment["REACTORD_SEED"] != nil { return [0] }
-        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 40
-        return Array(stride(from: 0, to: count, by: Int(seedsPerCase)))
-    }()
-
-    private static func seeds(from first: UInt64) -> [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        return Array(first..<first + seedsPerCase)
-    }
+    static let plan = SeedPlan(count: 40, perCase: 10)
 
     @Test(
         "no outcome is lost, doubled or taken back while leaders of a cluster change",
-        arguments: cases)
+        arguments: plan.cases)
     func storms(_ first: UInt64) async throws {
-        for seed in Self.seeds(from: first) {
+        for seed in Self.plan.seeds(from: first) {
             let violations = try await Apart.run {
                 let cluster = MemberCluster(seed: seed)
                 cluster.finish()

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ReactorCore
 import ReactorServer
 import ReactorTesting
@@ -15,28 +14,13 @@ import Testing
 /// The seed determines everything: the disturbances, the load, the crashes, and the journal's
 /// speed.
 struct HistoryTests {
-    /// Number of seeds that one case runs, one after another.
-    private static let seedsPerCase: UInt64 = 50
-
-    /// The first seed of each case.
-    static let cases: [UInt64] = {
-        let environment = ProcessInfo.processInfo.environment
-        if environment["REACTORD_SEED"] != nil { return [0] }
-        let count = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? 3_000
-        return Array(stride(from: 0, to: count, by: Int(seedsPerCase)))
-    }()
-
-    private static func seeds(from first: UInt64) -> [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        return Array(first..<first + seedsPerCase)
-    }
+    static let plan = SeedPlan(count: 3_000, perCase: 50)
 
     @Test(
         "J48, C85, C86: acknowledged actions survive every crash once, and mirrors have no gap",
-        arguments: cases)
+        arguments: plan.cases)
     func crashes(_ first: UInt64) async throws {
-        for seed in Self.seeds(from: first) {
+        for seed in Self.plan.seeds(from: first) {
             let (violations, crashes) = try await Apart.run {
                 let crowd = HistoryCrowd(seed: seed)
                 crowd.finish()

@@ -74,7 +74,7 @@ enum ClusterEngine {
 }
 
 extension ClusterStart {
-    /// What a daemon with this configuration needs to join its cluster; nil for one that is alone.
+    /// What a daemon with this configuration needs to join its cluster; nil without `cluster:`.
     /// Blocks as ``ClusterEngine/start(_:on:)``.
     init?(_ config: DaemonConfig, on loop: LoopHandle) throws(DaemonError) {
         guard let cluster = config.cluster else { return nil }

@@ -30,9 +30,9 @@ package protocol ClusterHost: AnyObject {
     /// is one of that row.
     func note(turn: UInt64, hasRow number: UInt64)
 
-    /// Closes every connection, and replaces the server by one that follows and is cut off, from all
-    /// rows that were stored. Returns the position after the last one, or nil if the program ends
-    /// instead.
+    /// Closes every connection, recovers a following server from all stored rows, and replaces the
+    /// current server by it. The new server is cut off. Returns the position after the last stored
+    /// row, or nil if the program ends instead.
     func recover() throws(DaemonError) -> JournalPosition?
 
     /// Calls ``ClusterMember/tick()`` at `time`, or soon after it. A later request replaces this one.

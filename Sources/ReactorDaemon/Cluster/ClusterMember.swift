@@ -7,7 +7,9 @@ import ReactorServer
 /// A server's membership in its cluster: the leader's batches become rows of the log, and rows of
 /// other leaders become turns of the server.
 ///
-///     let member = ClusterMember(settings, at: position, end, engine: log, host: shell, seed: seed)
+///     let member = ClusterMember(
+///         settings, staleMax: 2_000_000_000, behind: origin, at: position, end, engine: log,
+///         host: shell, seed: seed)
 ///     member.append(batch)        // a turn of the leading server
 ///     member.onAppended?(turn)    // the log has it: its outputs may leave
 ///
@@ -20,7 +22,8 @@ import ReactorServer
 /// ago.
 package final class ClusterMember: Journal {
     package var onAppended: ((UInt64) -> Void)?
-    /// Not called: a leader whose log is out of reach goes on, and one that is deposed recovers.
+    /// Never called: without the log, a leader keeps its rows and tries again; a deposed leader
+    /// recovers.
     package var onFailed: ((JournalFailure) -> Void)?
 
     private let settings: ClusterSettings
@@ -33,7 +36,7 @@ package final class ClusterMember: Journal {
     private unowned let host: any ClusterHost
     private let ledger: RowLedger
     private var status: Status
-    /// The positions of stored rows that are not known to survive a power cut, after one that is.
+    /// The position of the last stored row that survives a power cut, and those of later rows.
     private var positions: [AppliedPosition]
     private(set) package var counts = Counts()
     /// Whether the server has had a turn since its end as the leader: its state is of no row.
@@ -56,8 +59,6 @@ package final class ClusterMember: Journal {
     package struct Counts: Equatable, Sendable {
         package var promotions: UInt64 = 0
         package var depositions: UInt64 = 0
-        /// Rows of other leaders that the server has applied.
-        package var rowsFollowed: UInt64 = 0
     }
 
     /// Joins the server of `host`, which follows and is cut off, and whose history ends at `end`.
@@ -242,7 +243,6 @@ extension ClusterMember {
         for row in rows {
             do throws(FollowError) {
                 let turn = try host.server.follow(row.batch, at: host.now)
-                counts.rowsFollowed += 1
                 host.note(turn: turn, hasRow: row.number)
             } catch .otherEpoch {
                 // It is stored, with those behind it.
@@ -285,7 +285,7 @@ extension ClusterMember {
 // MARK: - Leading
 extension ClusterMember {
     private func lead(in term: UInt64) {
-        // What clients have asked by now belongs to a turn of its own, not to that of the first row.
+        // Answers to clients that wait now leave in a separate turn, before that of the first row.
         host.endTurn()
         do throws(RecoveryError) {
             try host.server.lead(in: term, at: host.now)

@@ -153,7 +153,7 @@ struct ConfigCluster {
         }
         return [
             ConfigProblem(
-                "with `cluster:`, every outcome is on two machines before it is told: remove the "
+                "with `cluster:`, a client gets an outcome once two machines have it: remove the "
                     + "key", key: "\(data.key).durability", at: location)
         ]
     }

@@ -17,7 +17,7 @@ package struct ClusterFounding {
     package let line: String
 
     /// Puts the beginning of a cluster's history where all nodes find it, unless there is one.
-    /// Returns the one that is there.
+    /// Returns the beginning that the cluster has.
     package typealias Found = (ClusterConfig, ClusterOrigin) throws(DaemonError) -> ClusterOrigin
 
     /// Reads the beginning of a cluster's history; nil if there is none.
@@ -54,7 +54,7 @@ package struct ClusterFounding {
             throw .cluster("\(config.file) has no `data:`: a node of a cluster keeps its history")
         }
         let path = try History.path(data.directory, of: config.name, environment, uid: uid)
-        // A history of its own would keep this node out of the cluster.
+        // With another history, this node could not join the cluster.
         let isNew = !FileSystem.names(in: path).contains(SQLiteJournal.fileName)
         if isNew, let there = try existing(cluster) {
             line =

@@ -244,8 +244,8 @@ struct ClusterConfigTests {
         for durability in ["strict", "relaxed"] {
             #expect(
                 refusals(alone + "\ndata:\n  durability: \(durability)\n") == [
-                    "r.yaml:8:3: data.durability: with `cluster:`, every outcome is on two "
-                        + "machines before it is told: remove the key"
+                    "r.yaml:8:3: data.durability: with `cluster:`, a client gets an "
+                        + "outcome once two machines have it: remove the key"
                 ])
         }
         #expect(try cluster(alone + "\ndata:\n").node == "a")

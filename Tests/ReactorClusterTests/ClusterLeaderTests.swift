@@ -226,6 +226,30 @@ struct ClusterLeaderTests {
                     after: rows[1].position)))
     }
 
+    @Test(
+        "a node that stepped down leaves the vacancy to others for a while, unless it is named",
+        arguments: [nil, 1] as [UInt8?])
+    func yielding(successor: UInt8?) {
+        let driver = Driver()
+        driver.lead()
+        driver.wait(100)
+        let named = successor.map { ClusterNode($0) }
+        driver.stepDown(to: named)
+        driver.receive(.vacated(term: 30))
+        let began = driver.now
+        let vacant = Driver.sighting(term: 30, leader: .vacant(successor: named))
+        driver.receive(.sighting(vacant))
+        #expect(driver.calls.contains { $0.kind == .takeOver } == (successor == 1))
+        guard successor == nil else { return }
+        while driver.now < began + 3_000_000_000 {
+            driver.wait(200)
+            driver.receive(.sighting(vacant))
+            guard driver.calls.contains(where: { $0.kind == .takeOver }) else { continue }
+            return #expect(driver.now - began >= 1_500_000_000)
+        }
+        Issue.record("no other node leads, and this one does not take over")
+    }
+
     @Test("a leader compacts up to the entry that a majority has durably")
     func compaction() {
         let driver = Driver { $0.logBytes = 256 }

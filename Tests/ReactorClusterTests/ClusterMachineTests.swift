@@ -91,6 +91,53 @@ struct ClusterMachineTests {
         #expect(first.calls.contains { $0.kind == .takeOver })
     }
 
+    /// The claim of an earlier process of node 1.
+    private static let former = Driver.claim(1, incarnation: 3)
+
+    @Test("a node that is no candidate gives up the claim of its earlier process, in that term")
+    func formerClaim() {
+        let driver = Driver { $0.isCandidate = false }
+        driver.receive(.up)
+        driver.receive(.sighting(Driver.sighting(leader: Self.former)))
+        #expect(!driver.calls.contains { $0.kind == .vacate }, "its incarnation is not known")
+        driver.receive(.announced(version: 4))
+        #expect(driver.calls.contains(.vacate(term: 2, successor: nil)))
+        driver.receive(.unknown(.vacate, .late))
+        #expect(driver.machine.isLedByFormerProcess)
+        driver.wait(200)
+        #expect(driver.calls.contains(.vacate(term: 2, successor: nil)))
+        driver.receive(.sighting(Driver.sighting(leader: Self.former)))
+        let asked = driver.now
+        #expect(driver.machine.currentAsOf == asked)
+        driver.receive(.vacated(term: 8))
+        #expect(!driver.machine.isLedByFormerProcess && driver.machine.role == .following)
+        // The former process may have appended after that look.
+        #expect(driver.machine.currentAsOf == nil && driver.calls.contains(.look))
+        driver.receive(.sighting(Driver.sighting(leader: Self.former)))
+        #expect(driver.machine.currentAsOf == nil, "the look was answered before the vacancy")
+        driver.wait(200)
+        driver.receive(.sighting(Driver.sighting(term: 8, leader: .vacant(successor: nil))))
+        #expect(driver.machine.currentAsOf == driver.now)
+        #expect(!driver.calls.contains { $0.kind == .vacate || $0.kind == .takeOver })
+    }
+
+    @Test("a refused attempt to give up a claim tells who leads; a candidate keeps the claim")
+    func formerClaimTaken() {
+        let driver = Driver { $0.isCandidate = false }
+        driver.start()
+        driver.receive(.sighting(Driver.sighting(leader: Self.former)))
+        #expect(driver.calls.contains(.vacate(term: 2, successor: nil)))
+        driver.receive(
+            .refused(.vacate, LogRefusal(last: nil, term: 9, leader: Driver.claim(3))))
+        #expect(driver.machine.leader == ClusterNode(3) && driver.machine.role == .following)
+        driver.wait(200)
+        #expect(!driver.calls.contains { $0.kind == .vacate })
+        let candidate = Driver()
+        candidate.start()
+        candidate.receive(.sighting(Driver.sighting(leader: Self.former)))
+        #expect(!candidate.calls.contains { $0.kind == .vacate })
+    }
+
     @Test("a take-over without an answer is repeated unchanged, and its own claim means it has won")
     func lostAnswer() throws {
         let driver = Driver()

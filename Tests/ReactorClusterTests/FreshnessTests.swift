@@ -83,4 +83,19 @@ struct FormerProcessTests {
             #expect(machine.isLedByFormerProcess == isFormer, "\(claim)")
         }
     }
+
+    @Test("after it was forgotten, the age is known by the next look")
+    func forgotten() {
+        var freshness = Freshness()
+        freshness.ask(at: 5, read: 0)
+        freshness.see(head: 7, read: 7)
+        freshness.ask(at: 6, read: 0)
+        freshness.see(head: 9, read: 7)
+        freshness.forget()
+        freshness.read(upTo: 9)
+        #expect(freshness.asOf == nil)
+        freshness.ask(at: 8, read: 9)
+        freshness.see(head: 9, read: 9)
+        #expect(freshness.asOf == 8)
+    }
 }

@@ -166,6 +166,40 @@ struct CallLedgerTests {
     }
 }
 
+struct EngineViewTests {
+    private static func held(_ node: Int, _ incarnation: UInt64) -> LeaderRecord {
+        .held(LeaderClaim(node: nodes[node], incarnation: incarnation, attempt: 1))
+    }
+
+    @Test("only a claim of another process of the same node is one of a former process")
+    func former() {
+        var view = EngineView()
+        #expect(!view.isLedByFormerProcess(of: nodes[0], 5))
+        view.leader = Self.held(0, 4)
+        #expect(view.isLedByFormerProcess(of: nodes[0], 5))
+        #expect(!view.isLedByFormerProcess(of: nodes[0], 4))
+        #expect(!view.isLedByFormerProcess(of: nodes[1], 5))
+        view.leader = .vacant(successor: nodes[0])
+        #expect(!view.isLedByFormerProcess(of: nodes[0], 5))
+    }
+
+    @Test("a node that yields leaves only a vacancy without a successor to others")
+    func vacancies() {
+        var view = EngineView()
+        view.yieldsUntil = 100
+        var seen = sighting()
+        #expect(view.isVacant(seen, for: nodes[0], at: 99), "the first leadership")
+        seen.leader = .vacant(successor: nil)
+        #expect(!view.isVacant(seen, for: nodes[0], at: 99))
+        #expect(view.isVacant(seen, for: nodes[0], at: 100))
+        seen.leader = .vacant(successor: nodes[0])
+        #expect(view.isVacant(seen, for: nodes[0], at: 99))
+        #expect(!view.isVacant(seen, for: nodes[1], at: 100))
+        seen.leader = Self.held(2, 1)
+        #expect(!view.isVacant(seen, for: nodes[0], at: 100))
+    }
+}
+
 struct WatchFeedTests {
     @Test("a gap opens the watch again once, until an entry has come")
     func gaps() {

@@ -19,24 +19,13 @@ package final class ClusterMachine {
     private var leadership: Leadership?
     private var book: NodeBook
     private var trimmer: LogTrimmer
-    private var view: EngineView
+    private var view = EngineView()
     private var freshness = Freshness()
     private var report: NodeReport
     private var halt: Halt?
 
     /// Why the machine neither follows nor leads.
     private enum Halt { case snapshot, fault }
-
-    /// What the machine knows of the engine and the leader.
-    private struct EngineView {
-        /// The leader key, and its revision, as far as known.
-        var term: UInt64 = 0
-        var leader: LeaderRecord?
-        var outage: EngineOutage?
-        /// Take-overs that this process tried.
-        var attempts: UInt64 = 0
-        var beatSentAt: UInt64 = 0
-    }
 
     /// Creates a node that has the history up to `position`.
     ///
@@ -54,7 +43,6 @@ package final class ClusterMachine {
         silence = LeaderSilence(settings, seed: seed)
         book = NodeBook(settings)
         trimmer = LogTrimmer(settings)
-        view = EngineView()
         self.report.node = settings.node
         self.report.incarnation = 0
     }
@@ -103,8 +91,12 @@ package final class ClusterMachine {
     /// Whether the leader key has a claim of an earlier process of this node, one of whose appends
     /// may still be on its way.
     package var isLedByFormerProcess: Bool {
-        guard let claim = view.leader?.claim, claim.node == settings.node else { return false }
-        return claim.incarnation != report.incarnation
+        view.isLedByFormerProcess(of: settings.node, report.incarnation)
+    }
+
+    /// Whether this node vacates a claim of its earlier process, which it does not take over itself.
+    private var givesUpFormerClaim: Bool {
+        isLedByFormerProcess && !settings.isCandidate && report.incarnation > 0
     }
 
     /// The node that leads, as far as this node knows.
@@ -234,6 +226,10 @@ extension ClusterMachine {
             lead(at: now)
         } else {
             openFeed()
+            if givesUpFormerClaim, calls.isReady(.vacate, at: now) {
+                send(
+                    .vacate(term: view.term, successor: nil), nextAt: now + settings.retryInterval)
+            }
             if let candidacy, calls.isReady(.takeOver, at: now) {
                 send(
                     .takeOver(seen: candidacy.seen, record: candidacy.record),
@@ -346,22 +342,28 @@ extension ClusterMachine {
     private func learn(_ term: UInt64, _ record: LeaderRecord?, at now: UInt64) {
         guard term > view.term else { return }
         let former = view.leader?.claim?.node
+        let wasLedByFormerProcess = isLedByFormerProcess
         (view.term, view.leader) = (term, record)
+        // The last look may have missed an append of that process.
+        if wasLedByFormerProcess { freshness.forget() }
         if record?.claim?.node != former { outputs.append(.leader(record?.claim?.node)) }
         // A vacant leadership is taken over at the next look.
         if record?.claim == nil { calls.plan(.look, at: now) }
-        if let own = leadership?.term, term > own { depose() }
+        if let own = leadership?.term, term > own { depose(at: now) }
     }
 
     private func see(_ sighting: LeaderSighting, at now: UInt64) {
         book.observe(sighting.nodes, at: now)
         learn(sighting.term, sighting.leader, at: now)
         guard leadership == nil else { return trim(at: now) }
-        freshness.see(head: sighting.head.number, read: cursor.read.number)
+        // An older state than the known one says nothing.
+        if sighting.term >= view.term {
+            freshness.see(head: sighting.head.number, read: cursor.read.number)
+        }
         silence.see(sighting, at: now)
         if feed.poll(head: sighting.head.number, read: cursor.read.number) { feed.close() }
         guard settings.isCandidate, report.incarnation > 0, cursor.read == sighting.head,
-            isVacant(sighting) || silence.isOver
+            view.isVacant(sighting, for: settings.node, at: now) || silence.isOver
         else { return }
         silence.interrupt()
         view.attempts += 1
@@ -372,15 +374,6 @@ extension ClusterMachine {
                     node: settings.node, incarnation: report.incarnation,
                     attempt: view.attempts)),
             sentAt: now)
-    }
-
-    /// Whether this node may take over without waiting.
-    private func isVacant(_ sighting: LeaderSighting) -> Bool {
-        switch sighting.leader {
-        case .held: false
-        case .vacant(let successor): successor == nil || successor == settings.node
-        case nil: true
-        }
     }
 
     private func win(term: UInt64, head: LogPosition, at now: UInt64) {
@@ -443,10 +436,12 @@ extension ClusterMachine {
     }
 
     private func refuse(_ kind: EngineCallKind, _ refusal: LogRefusal, at now: UInt64) {
-        guard let current = leadership else { return }
+        guard let current = leadership else {
+            return learn(refusal.term, refusal.leader, at: now)
+        }
         if refusal.term > current.term {
             learn(refusal.term, refusal.leader, at: now)
-            return depose()
+            return depose(at: now)
         }
         // The entry was kept before, and its answer was lost.
         if kind == .append, refusal.term == current.term, let flight = current.queue.flight,
@@ -472,9 +467,11 @@ extension ClusterMachine {
     }
 
     /// Another node leads, or none.
-    private func depose() {
+    private func depose(at now: UInt64) {
         guard let former = leadership else { return }
         leadership = nil
+        // Another node is to lead. If none does, this one may, as after a silence.
+        if former.stepDown != nil { view.yieldsUntil = now + settings.takeover }
         for kind in [.append, .beat, .vacate] as [EngineCallKind] { calls.abandon(kind) }
         silence.interrupt()
         outputs.append(

@@ -31,6 +31,12 @@ struct Freshness {
         self.waiting = nil
     }
 
+    /// What was known says nothing about the log from here on.
+    mutating func forget() {
+        asOf = nil
+        waiting = nil
+    }
+
     /// The engine confirmed a call that was sent at `time`, by which the node has every entry: it
     /// leads.
     mutating func confirm(sentAt time: UInt64) { asOf = max(asOf ?? 0, time) }

@@ -1,0 +1,28 @@
+/// What a machine knows of the engine and the leader.
+struct EngineView {
+    /// The leader key, and its revision, as far as known.
+    var term: UInt64 = 0
+    var leader: LeaderRecord?
+    var outage: EngineOutage?
+    /// Take-overs that this process tried.
+    var attempts: UInt64 = 0
+    /// Until this time, a vacancy is left to other nodes: this one has stepped down.
+    var yieldsUntil: UInt64 = 0
+    var beatSentAt: UInt64 = 0
+
+    /// Whether the leader key has a claim of a process of `node` other than `incarnation`.
+    func isLedByFormerProcess(of node: ClusterNode, _ incarnation: UInt64) -> Bool {
+        guard let claim = leader?.claim, claim.node == node else { return false }
+        return claim.incarnation != incarnation
+    }
+
+    /// Whether `node` may take over the leadership of a look without waiting.
+    func isVacant(_ sighting: LeaderSighting, for node: ClusterNode, at now: UInt64) -> Bool {
+        switch sighting.leader {
+        case .held: false
+        case .vacant(let successor?): successor == node
+        case .vacant(nil): now >= yieldsUntil
+        case nil: true
+        }
+    }
+}

@@ -134,6 +134,7 @@ extension Server {
         peers.cut(for: isCut ? Self.cutText : nil)
         guard isCut else { return }
         for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
+            orders.stats.countRefusal(.cut)
             intake.close(connection, Closing(.cut, Self.cutText))
         }
     }

@@ -68,8 +68,9 @@ package struct ClusterNodeStatus: Equatable, Sendable {
     package var stored: UInt64
     /// The last row that survives a power cut of the node.
     package var durable: UInt64
-    /// Its wall clock at the report, in milliseconds since 1970.
-    package var time: Int64
+    /// Its wall clock at the answer by its last report, in milliseconds since 1970; null if the time
+    /// of that report is not known.
+    package var time: Int64?
     /// Whether its reports have not come for too long.
     package var isLost: Bool
 }

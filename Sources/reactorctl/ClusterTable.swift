@@ -26,9 +26,9 @@ struct ClusterTable {
         let behind: UInt64
         let stored: UInt64
         let durable: UInt64
-        /// Milliseconds by which its wall clock, at its report, is ahead of that of the node that
-        /// answered.
-        let clock: Int64
+        /// Milliseconds by which its wall clock is ahead of that of the node that answered; nil if
+        /// that is not known.
+        let clock: Int64?
     }
 
     /// Describes an answer; `time` is the wall clock of the node that answered, in milliseconds
@@ -47,7 +47,7 @@ struct ClusterTable {
                     ? Progress(
                         applied: applied, behind: highest - applied,
                         stored: isOwn ? status.stored : node.stored, durable: node.durable,
-                        clock: isOwn ? 0 : node.time &- time) : nil,
+                        clock: isOwn ? 0 : node.time.map { $0 &- time }) : nil,
                 isLost: node.isLost)
         }
     }
@@ -82,7 +82,7 @@ extension ClusterTable {
             node.progress.map {
                 [
                     "\($0.applied)", "\($0.behind)", "\($0.stored)", "\($0.durable)",
-                    "\($0.clock > 0 ? "+" : "")\($0.clock)ms",
+                    $0.clock.map { "\($0 > 0 ? "+" : "")\($0)ms" } ?? "-",
                 ]
             } ?? Array(repeating: "-", count: 5)
         return [node.name, "\(node.index)", roles.compactMap { $0 }.joined(separator: ", ")]
@@ -138,7 +138,8 @@ extension ClusterTable {
         map["behind"] = .number(progress.behind)
         map["stored"] = .number(progress.stored)
         map["durable"] = .number(progress.durable)
-        map["clockMilliseconds"] = .integer(WireInteger(integerLiteral: Int128(progress.clock)))
+        map["clockMilliseconds"] =
+            progress.clock.map { .integer(WireInteger(integerLiteral: Int128($0))) } ?? .null
         return .map(map)
     }
 }

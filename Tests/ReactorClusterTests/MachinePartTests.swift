@@ -261,6 +261,27 @@ struct NodeBookTests {
         book.forgive(at: 101 + limit)
         #expect(book.lost(at: 102 + limit).isEmpty)
     }
+
+    @Test("a node's clock is known from a report that came between two looks, and goes on")
+    func clocks() {
+        var book = NodeBook(makeSettings())
+        var made = Self.report(1, version: 4)
+        made.report.wallClock = 9_000
+        book.observe([made], at: 0)
+        #expect(book.wallClock(of: nodes[1], at: 0) == nil, "the first report may be old")
+        made.version = 5
+        book.observe([made], at: 200 * millisecond)
+        // In the middle between the looks, as far as this node can know.
+        #expect(book.wallClock(of: nodes[1], at: 200 * millisecond) == 9_100)
+        book.observe([made], at: 400 * millisecond)
+        book.forgive(at: 500 * millisecond)
+        #expect(book.wallClock(of: nodes[1], at: 4_100 * millisecond) == 13_000)
+        // A look that came much later does not tell when the report was made.
+        made.version = 6
+        book.observe([made], at: 8_000 * millisecond)
+        #expect(book.wallClock(of: nodes[1], at: 8_000 * millisecond) == nil)
+        #expect(book.wallClock(of: nodes[2], at: 8_000 * millisecond) == nil)
+    }
 }
 
 struct LogTrimmerTests {
@@ -303,8 +324,10 @@ struct LogTrimmerTests {
         #expect(trimmer.nextTarget(durable: all(16)) == Self.position(16))
         #expect(trimmer.nextTarget(durable: all(40)) == nil)
         trimmer.finish(false)
+        #expect(trimmer.uncompactedByteCount == 40 * 64)
         #expect(trimmer.nextTarget(durable: all(20)) == Self.position(20))
         trimmer.finish(true)
+        #expect(trimmer.uncompactedByteCount == 20 * 64)
         #expect(trimmer.nextTarget(durable: all(35)) == nil)
         #expect(trimmer.nextTarget(durable: all(36)) == Self.position(36))
     }

@@ -34,4 +34,16 @@ struct HistogramTests {
         #expect(histogram.counts[0] == 16 && histogram.count == 17)
         #expect(histogram.sum == 1_640)
     }
+
+    @Test("the bound of a percentage is that of the range with this duration")
+    func percentages() {
+        var histogram = Histogram()
+        #expect(histogram.bound(of: 50) == nil)
+        histogram.record(120, times: 99)
+        histogram.record(60_000)
+        #expect(histogram.bound(of: 50) == 250 && histogram.bound(of: 99) == 250)
+        #expect(histogram.bound(of: 100) == 100_000 && histogram.bound(of: 1) == 250)
+        histogram.record(.max >> 8)
+        #expect(histogram.bound(of: 100) == 10_000_000_000)
+    }
 }

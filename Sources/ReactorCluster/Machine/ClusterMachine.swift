@@ -102,8 +102,19 @@ package final class ClusterMachine {
     /// The node that leads, as far as this node knows.
     package var leader: ClusterNode? { view.leader?.claim?.node }
 
+    /// Number of entries that the log had at the last look and this node has not read.
+    package var missingEntryCount: UInt64 { view.head - min(cursor.read.number, view.head) }
+
+    /// Bytes of the entries that this process has seen since its last compaction of the log.
+    package var uncompactedByteCount: Int { trimmer.uncompactedByteCount }
+
     /// The last reports of the nodes.
     package var reports: [NodeReport] { book.reports }
+
+    /// The wall clock of a node at `now`, in milliseconds since 1970; nil if that is not known.
+    package func wallClock(of node: ClusterNode, at now: UInt64) -> Int64? {
+        book.wallClock(of: node, at: now)
+    }
 
     /// Other nodes that have not reported for too long.
     package func lostNodes(at now: UInt64) -> [ClusterNode] { book.lost(at: now) }
@@ -354,6 +365,7 @@ extension ClusterMachine {
 
     private func see(_ sighting: LeaderSighting, at now: UInt64) {
         book.observe(sighting.nodes, at: now)
+        view.head = sighting.head.number
         learn(sighting.term, sighting.leader, at: now)
         guard leadership == nil else { return trim(at: now) }
         // An older state than the known one says nothing.

@@ -4,6 +4,8 @@ struct EngineView {
     var term: UInt64 = 0
     var leader: LeaderRecord?
     var outage: EngineOutage?
+    /// The number of the log's last entry at the last look.
+    var head: UInt64 = 0
     /// Take-overs that this process tried.
     var attempts: UInt64 = 0
     /// Until this time, a vacancy is left to other nodes: this one has stepped down.

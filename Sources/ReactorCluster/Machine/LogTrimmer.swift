@@ -19,6 +19,9 @@ struct LogTrimmer {
 
     init(_ settings: ClusterSettings) { self.settings = settings }
 
+    /// Bytes of the entries after the last compaction of this process.
+    var uncompactedByteCount: Int { byteCount - byteCount(upTo: compacted.number) }
+
     /// Adds an entry of the log, in order.
     mutating func add(_ number: UInt64, byteCount added: Int) {
         byteCount += added

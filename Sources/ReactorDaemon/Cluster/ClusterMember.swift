@@ -39,6 +39,8 @@ package final class ClusterMember: Journal {
     /// The position of the last stored row that survives a power cut, and those of later rows.
     private var positions: [AppliedPosition]
     private(set) package var counts = Counts()
+    /// Counts the calls to the engine.
+    private(set) var meter = ClusterMeter()
     /// Whether the server has had a turn since its end as the leader: its state is of no row.
     private(set) package var hasDropped = false
 
@@ -134,7 +136,6 @@ package final class ClusterMember: Journal {
         var report = NodeReport(node: settings.node)
         report.stored = stored
         report.snapshot = snapshot
-        report.wallClock = host.wallClock
         if let known = positions.first, known.row.number <= durable {
             (report.durable, report.durablePosition) = (known.row.number, known.entry)
         }
@@ -157,6 +158,18 @@ package final class ClusterMember: Journal {
     package var waitingCount: Int { ledger.waitingCount }
     /// The last reports of the nodes.
     package var reports: [NodeReport] { machine.reports }
+    /// Number of entries that the log had at the last look and this node has not read.
+    package var missingEntryCount: UInt64 { machine.missingEntryCount }
+    /// Bytes of the entries that this process has seen since its last compaction of the log.
+    package var uncompactedByteCount: Int { machine.uncompactedByteCount }
+    /// The wall clock of a node now, in milliseconds since 1970; nil if that is not known.
+    package func wallClock(of node: ClusterNode) -> Int64? {
+        node == settings.node ? host.wallClock : machine.wallClock(of: node, at: host.now)
+    }
+    /// Milliseconds by which a node's wall clock is ahead of this one's; nil if that is not known.
+    package func clockDifference(to node: ClusterNode) -> Int64? {
+        wallClock(of: node).map { $0 &- host.wallClock }
+    }
     /// Other nodes that have not reported for too long.
     package var lostNodes: [ClusterNode] { machine.lostNodes(at: host.now) }
 
@@ -178,6 +191,7 @@ extension ClusterMember {
     private func receive(_ event: EngineEvent) {
         guard !status.isStopped else { return }
         if case .down(let reason) = event { host.take(.disconnected(reason)) }
+        meter.record(event, at: host.now)
         machine.receive(event, at: host.now)
         drain()
     }
@@ -200,7 +214,7 @@ extension ClusterMember {
 
     private func carryOut(_ output: ClusterOutput) {
         switch output {
-        case .call(let call): engine.send(call)
+        case .call(let call): send(call)
         case .apply(let rows, let position): follow(ledger.take(rows), to: position)
         case .appended(let position): release(upTo: position)
         case .promoted(let term, _): lead(in: term)
@@ -215,6 +229,14 @@ extension ClusterMember {
                     + "directory by a backup that `reactorctl backup --node` makes on another node")
         case .stop(let fault): stop("\(fault)")
         }
+    }
+
+    private func send(_ call: EngineCall) {
+        meter.record(call, at: host.now)
+        guard case .announce(var report) = call else { return engine.send(call) }
+        // Other nodes compare it with their clocks as of this call.
+        report.wallClock = host.wallClock
+        engine.send(.announce(report))
     }
 
     private func stop(_ reason: String) { stop(.cluster(reason)) }

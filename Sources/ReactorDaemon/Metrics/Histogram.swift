@@ -37,6 +37,17 @@ struct Histogram: Equatable, Sendable {
     /// Number of all durations.
     var count: UInt64 { counts.reduce(0, &+) }
 
+    /// The upper bound of the range that contains the duration at `percent` of all, in ascending order;
+    /// nil without durations. The highest bound also for durations above all bounds.
+    func bound(of percent: UInt64) -> UInt64? {
+        var left = (count * percent + 99) / 100
+        for (index, count) in counts.enumerated() where count > 0 {
+            if count >= left { return Self.bounds[min(index, Self.bounds.count - 1)] }
+            left -= count
+        }
+        return nil
+    }
+
     /// Counts a duration in nanoseconds, `times` times.
     mutating func record(_ nanoseconds: UInt64, times: UInt64 = 1) {
         // 0 belongs to the first range, as 1 does.

@@ -22,6 +22,8 @@ struct MetricsReport: Sendable {
     var memoryReserved = 0
     /// The figures of the history; nil without a data directory.
     var history: HistoryFigures?
+    /// The figures of the cluster; nil for a daemon that is alone.
+    var cluster: ClusterFigures?
     /// Number of operations that took long, by kind.
     var slow: [SlowKind: UInt64]
     /// Number of pauses of accepting for lack of descriptors.
@@ -41,6 +43,7 @@ struct MetricsReport: Sendable {
         describeClients(in: &text)
         describeMemory(in: &text)
         if let history { Self.describe(history, HistorySize(of: history.directory), in: &text) }
+        if let cluster { Self.describe(cluster, in: &text) }
         Self.describe(ProcessUsage(), in: &text)
         program?.describe(in: &text)
         return text.text

@@ -74,6 +74,7 @@ final class OperatorService {
         guard let shell = daemon?.shell else { return }
         var counts = shell.keeper?.diskCounts ?? ShellCounts()
         counts.logLinesDropped = droppedLogLines()
+        counts.cluster = shell.seat?.figures.named ?? [:]
         shell.server.setCounts(counts)
         shell.meter.record(lag: lag)
         endpoint?.tick(at: loop.now)
@@ -95,8 +96,8 @@ final class OperatorService {
             version: Daemon.version, startSeconds: startSeconds, server: shell.server.figures,
             loop: shell.meter.figures, memoryMax: shell.meter.ceiling.byteCountMax,
             memoryReserved: shell.meter.ceiling.reservedByteCount,
-            history: shell.historyFigures, slow: shell.meter.slowLog.counts,
-            parkCount: sockets.parkCount, reload: reloader.status,
+            history: shell.historyFigures, cluster: shell.seat?.figures,
+            slow: shell.meter.slowLog.counts, parkCount: sockets.parkCount, reload: reloader.status,
             program: Daemon.collectedMetrics)
     }
 }

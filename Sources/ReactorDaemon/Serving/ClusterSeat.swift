@@ -72,6 +72,20 @@ final class ClusterSeat {
             stored: host.keeper.journal.lastNumber)
     }
 
+    /// The figures for `stats` and the metrics.
+    var figures: ClusterFigures {
+        let applied = member.position.row.number
+        return ClusterFigures(
+            role: member.role.name, hasLeader: member.leader != nil, isCut: host.server.isCut,
+            staleRefusals: host.server.statistics.refusals[.cut] ?? 0, term: member.term,
+            takeovers: member.counts.promotions, depositions: member.counts.depositions,
+            meter: member.meter, appliedRow: applied,
+            headRow: member.reports.map(\.applied).reduce(applied, max),
+            missingEntryCount: member.missingEntryCount, age: member.age,
+            logByteCount: member.role.isOfLeader ? member.uncompactedByteCount : nil,
+            clockDifference: member.leader.flatMap { member.clockDifference(to: $0) })
+    }
+
     /// Hands the leadership to any node, if this one leads: the daemon ends. Returns whether it does;
     /// ``ClusterNews/ceased(term:)`` follows.
     func leave() -> Bool {
@@ -186,8 +200,9 @@ private final class ShellHost: ClusterHost {
         onNews(news)
     }
 
-    /// The lowest number of this node's connections: those of other nodes, and of its other starts,
-    /// differ. *Shape*: the node's index in 8 bits, its incarnation in 24, then 32 that count.
+    /// The number before that of this node's first connection: those of other nodes, and of its
+    /// other starts, differ. *Shape*: the node's index in 8 bits, its incarnation in 24, then 32 that
+    /// count.
     private var firstConnection: UInt64 {
         let incarnation = (member?.incarnation ?? 0) & 0xff_ffff
         return UInt64(config.settings.node.index) << 56 | incarnation << 32
@@ -244,12 +259,20 @@ extension ClusterStatus {
                 return ClusterNodeStatus(
                     name: entry.name, index: entry.node.index, incarnation: report.incarnation,
                     applied: report.applied, stored: report.stored, durable: report.durable,
-                    time: report.wallClock, isLost: lost.contains(entry.node))
+                    time: member.wallClock(of: entry.node), isLost: lost.contains(entry.node))
             })
     }
 }
 
 extension ClusterRole {
+    /// Whether a node of this role leads, or did so a moment ago.
+    fileprivate var isOfLeader: Bool {
+        switch self {
+        case .leading, .suspended, .steppingDown: true
+        case .following, .candidate, .awaitingSnapshot, .stopped: false
+        }
+    }
+
     fileprivate var name: ClusterRoleName {
         switch self {
         case .following: .following

@@ -4,7 +4,8 @@ package import ReactorWire
 package enum RefusalReason: String, CaseIterable, Sendable {
     /// The daemon is shutting down.
     case draining
-    /// The daemon cannot reach its leader.
+    /// The daemon of a cluster does not know how old its state is. Open connections are closed for
+    /// it, too.
     case cut
     /// ``ServerLimits/connectionsMax`` connections are open.
     case connectionsMax
@@ -108,7 +109,7 @@ package struct ServerStats: Equatable, Sendable {
             all["diskBytes"] = shell.diskBytes
             all["diskBytesMax"] = shell.diskBytesMax
         }
-        return all
+        return all.merging(shell.cluster) { own, _ in own }
     }
 }
 
@@ -120,6 +121,8 @@ package struct ShellCounts: Equatable, Sendable {
     package var diskBytes: UInt64 = 0
     /// The maximum of ``diskBytes``; 0 without one.
     package var diskBytesMax: UInt64 = 0
+    /// Figures of the daemon's cluster by their names; empty for a daemon that is alone.
+    package var cluster: [String: UInt64] = [:]
 
     /// All zero.
     package init() {}

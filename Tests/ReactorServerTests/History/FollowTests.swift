@@ -190,10 +190,11 @@ struct FollowTests {
         #expect(try closing.decode(Closing.self).code == .cut)
         #expect(pair.follower.server.mode == .cut && pair.follower.server.isReadOnly)
         #expect(!pair.follower.server.admission.lacksSpace)
+        #expect(pair.follower.server.statistics.refusals[.cut] == 1)
         let other = pair.follower.connect()
         pair.follower.settle()
         #expect(try other.frames(.closing).first?.decode(Closing.self).code == .cut)
-        #expect(pair.follower.server.statistics.refusals[.cut] == 1)
+        #expect(pair.follower.server.statistics.refusals[.cut] == 2)
         // An administrator sees what is wrong.
         admin.hello()
         pair.follower.turn()

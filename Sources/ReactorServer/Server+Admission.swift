@@ -194,6 +194,13 @@ extension Server {
         intake.handshake.record(outcomesOf: waits)
     }
 
+    /// Cancels all effects of a leading server, since another daemon may lead by now. The end of the
+    /// turn tells their clients, here and at other daemons, that the effects are lost.
+    package func loseEffects(at now: UInt64) {
+        orders.begin(at: now)
+        outcomes.loseEffects()
+    }
+
     /// Ends the leadership with the current turn, so that `node` leads next, or any daemon. The
     /// shell reads nothing more and runs no job. Once the turn's row is in the log, it recovers a
     /// server that follows.

@@ -219,7 +219,7 @@ extension ClusterMember {
         case .appended(let position): release(upTo: position)
         case .promoted(let term, _): lead(in: term)
         case .deposed(let term, _, let after): cease(term: term, after: after)
-        case .suspended: dismissEffects()
+        case .suspended: cancelEffects()
         case .resumed: resumeEffects()
         case .leader(let leader): host.take(.leader(leader))
         case .outage(let outage): host.take(.outage(outage))
@@ -325,7 +325,7 @@ extension ClusterMember {
         guard let last = confirmed.last else { return }
         onAppended?(last.turn)
         // The effects of these turns have begun, and another node may lead.
-        if machine.isSuspended { dismissEffects() }
+        if machine.isSuspended { cancelEffects() }
     }
 
     private func cease(term: UInt64, after end: RowPosition) {
@@ -337,9 +337,9 @@ extension ClusterMember {
 
     /// Cancels the running effects: another node may have begun to lead. None starts before the log
     /// confirms a turn.
-    private func dismissEffects() {
+    private func cancelEffects() {
         guard host.server.tree.effectCount > 0 else { return }
-        _ = host.server.tree.dismissEffects()
+        host.server.loseEffects(at: host.now)
         status.hasDismissed = true
         host.turnSoon()
     }

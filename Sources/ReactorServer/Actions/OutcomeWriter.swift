@@ -21,6 +21,8 @@ final class OutcomeWriter {
     private var limits: ServerLimits
     /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
     private let endedActions = Cell<[Origin]>([])
+    /// Those of them whose effects were cancelled before they had ended.
+    private var lostActions: Set<Origin> = []
     /// The name of the daemon that carries out actions, while this one follows it; nil if unknown.
     private var leader: String?
     /// Whether other daemons follow this one: their clients learn from the rows what clients here
@@ -225,15 +227,18 @@ extension OutcomeWriter {
             guard let session = sessions.find(client: failure.origin.client) else { continue }
             let notice = Notice(
                 code: failure.code, message: failure.message.cut(to: limits.messageBytesMax))
-            let ordinal = failure.origin.ordinal
-            if isFollowed {
-                chronicle.record(
-                    .notice(
-                        client: session.client, ordinal: ordinal, code: notice.code,
-                        message: notice.message))
-            }
-            pass(notice, of: ordinal, session)
+            report(notice, of: failure.origin.ordinal, session)
         }
+    }
+
+    private func report(_ notice: Notice, of ordinal: UInt64, _ session: Session) {
+        if isFollowed {
+            chronicle.record(
+                .notice(
+                    client: session.client, ordinal: ordinal, code: notice.code,
+                    message: notice.message))
+        }
+        pass(notice, of: ordinal, session)
     }
 }
 
@@ -261,15 +266,29 @@ extension OutcomeWriter {
         // If the same connection sent the action twice and its answer is still deferred, the end of
         // the effects follows that answer.
         if isRunning || session.isDeferred(ordinal) { return }
-        if session.wasApplied(beforeStart: ordinal) { sendLoss(of: ordinal, to: connection) }
+        if session.wasApplied(beforeStart: ordinal) {
+            send(Self.loss, of: ordinal, to: connection)
+        }
         sendDone(ordinal, to: connection)
     }
 
-    private func sendLoss(of ordinal: UInt64, to connection: Connection) {
-        let text = "the daemon was restarted: effects that had not ended are gone"
-        send(
-            Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
-            to: connection)
+    private static let loss = Notice(
+        code: FaultCode.effectsLost.rawValue,
+        message: "the daemon was restarted: effects that had not ended are gone")
+
+    private static let cancelled = Notice(
+        code: FaultCode.effectsLost.rawValue,
+        message: "another daemon might have begun to lead: effects that had not ended are gone")
+
+    /// Cancels all effects, since another daemon may lead by now. Their clients are sent, with this
+    /// turn, that the effects are lost; clients that come back later are sent the same.
+    func loseEffects() {
+        let endedCount = endedActions.value.count
+        _ = tree.dismissEffects()
+        for action in endedActions.value.dropFirst(endedCount) {
+            lostActions.insert(action)
+            sessions.find(client: action.client)?.markStart()
+        }
     }
 
     /// Reports the end of effects that a former process ran and the client waits for; after a
@@ -277,7 +296,7 @@ extension OutcomeWriter {
     func endFormerEffects(of ordinal: UInt64, _ session: Session, to connection: Connection) {
         session.awaitEffects(of: ordinal)
         guard session.endEffects(of: ordinal) else { return }
-        sendLoss(of: ordinal, to: connection)
+        send(Self.loss, of: ordinal, to: connection)
         sendDone(ordinal, to: connection)
     }
 
@@ -293,10 +312,11 @@ extension OutcomeWriter {
     }
 
     private func sendEnds() {
-        let ended = endedActions.value
-        endedActions.value = []
+        let (ended, lost) = (endedActions.value, lostActions)
+        (endedActions.value, lostActions) = ([], [])
         for action in ended {
             guard let session = sessions.find(client: action.client) else { continue }
+            if lost.contains(action) { report(Self.cancelled, of: action.ordinal, session) }
             sendEnd(of: action.ordinal, session)
         }
     }

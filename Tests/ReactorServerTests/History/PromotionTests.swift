@@ -154,6 +154,60 @@ struct PromotionTests {
         #expect(facts.contains(.term(node: 3, term: 3)))
     }
 
+    @Test("effects that a leader cancels are reported as lost, here, elsewhere, and later")
+    func cancelled() throws {
+        let pair = try ServerPair()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try third.follow(pair.leader.rows)
+        let leader = pair.follower
+        try leader.server.lead(in: 2, at: leader.now)
+        leader.turn()
+        let (own, away) = (leader.client(), leader.client())
+        let (session, gone) = (try own.welcome().session, try away.welcome().session)
+        own.open("/visits")
+        own.add(1)
+        leader.settle()
+        try third.follow(leader.rows)
+        var followed = leader.rows.count
+        let here = third.connect()
+        here.hello(Hello(session: session))
+        third.turn()
+        away.open("/visits")
+        away.perform(.work(by: 1), 1)
+        own.perform(.work(by: 1), 2)
+        own.perform(.refuse(text: "no"), 3)
+        leader.settle()
+        try third.follow(Array(leader.rows[followed...]))
+        followed = leader.rows.count
+        _ = (own.frames(), here.frames())
+        leader.server.disconnect(away.id, at: leader.now)
+        leader.settle()
+        leader.server.loseEffects(at: leader.now)
+        leader.settle()
+        try third.follow(Array(leader.rows[followed...]))
+        for client in [own, here] {
+            let frames = client.frames()
+            #expect(frames.map(\.kind) == [.notice, .done])
+            let notice = try #require(frames.first).decode(Notice.self)
+            #expect(notice.code == FaultCode.effectsLost.rawValue)
+            #expect(frames.allSatisfy { $0.number == 2 })
+        }
+        #expect(leader.server.tree.effectsUnderWay.isEmpty)
+        // The client that was away asks again.
+        let back = leader.connect()
+        back.hello(Hello(session: gone))
+        leader.turn()
+        back.open("/visits")
+        back.perform(.work(by: 1), 1)
+        leader.settle()
+        let kinds = back.frames().map(\.kind).filter { $0 == .notice || $0 == .done }
+        #expect(kinds == [.notice, .done])
+        // A later effect ends as usual.
+        own.perform(.refuse(text: "no"), 4)
+        leader.settle()
+        #expect(own.frames().map(\.kind) == [.outcome, .done])
+    }
+
     @Test("a deposed leader has sent nothing that the log lacks, and its client goes on elsewhere")
     func deposed() throws {
         let pair = try ServerPair()

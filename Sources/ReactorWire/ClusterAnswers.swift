@@ -52,6 +52,14 @@ package enum ClusterRoleName: String, CaseIterable, Sendable {
     case stopped
 }
 
+extension ClusterStatus {
+    /// Whether a node has other reactors than the node that leads; nil if that is not known.
+    package func differs(_ node: ClusterNodeStatus) -> Bool? {
+        let leading = nodes.first { $0.name == leader }?.fingerprint ?? 0
+        return leading == 0 || node.fingerprint == 0 ? nil : node.fingerprint != leading
+    }
+}
+
 /// A node of a cluster, by its last report.
 @WireCodable
 @MemberwiseInit
@@ -73,4 +81,7 @@ package struct ClusterNodeStatus: Equatable, Sendable {
     package var time: Int64?
     /// Whether its reports have not come for too long.
     package var isLost: Bool
+    /// The fingerprint of its reactors: their places, and the schemas of their types; 0 if it is not
+    /// known.
+    package var fingerprint: UInt64 = 0
 }

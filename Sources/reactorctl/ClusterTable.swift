@@ -2,9 +2,9 @@ import ReactorWire
 
 /// A daemon's part in its cluster, as text for people and as JSON.
 ///
-/// *Shape*: one line about the node that answered, one about an outage if there is one, then a
-/// table of all nodes. The row of that node is as of the answer, the others as of the nodes' last
-/// reports.
+/// *Shape*: one line about the node that answered, one about an outage if there is one, one about
+/// nodes with other reactors than the leader if there are some, then a table of all nodes. The row
+/// of the node that answered is as of the answer, the others as of the nodes' last reports.
 struct ClusterTable {
     private let status: ClusterStatus
     private let nodes: [Node]
@@ -15,6 +15,8 @@ struct ClusterTable {
         let isLeader: Bool
         /// Whether it is the node that answered.
         let isOwn: Bool
+        /// Whether it has other reactors than the leader; nil if that is not known.
+        let differs: Bool?
         /// What it has; nil if it has never reported.
         let progress: Progress?
         let isLost: Bool
@@ -42,7 +44,7 @@ struct ClusterTable {
             let isKnown = isOwn || node.incarnation > 0
             return Node(
                 name: node.name, index: node.index, isLeader: node.name == status.leader,
-                isOwn: isOwn,
+                isOwn: isOwn, differs: status.differs(node),
                 progress: isKnown
                     ? Progress(
                         applied: applied, behind: highest - applied,
@@ -59,6 +61,10 @@ extension ClusterTable {
     var lines: [String] {
         var lines = [summary]
         if let outage = status.outage { lines.append("the engine does not answer: \(outage)") }
+        let others = nodes.filter { $0.differs ?? false }.map(\.name)
+        if !others.isEmpty {
+            lines.append("other reactors than the leader's: \(others.joined(separator: ", "))")
+        }
         return lines + TextTable.lines([Self.titles] + nodes.map(Self.cells))
     }
 
@@ -73,7 +79,8 @@ extension ClusterTable {
     }
 
     private static let titles = [
-        "NODE", "INDEX", "ROLE", "APPLIED", "BEHIND", "STORED", "DURABLE", "CLOCK", "LOST",
+        "NODE", "INDEX", "ROLE", "APPLIED", "BEHIND", "STORED", "DURABLE", "CLOCK",
+        "REACTORS", "LOST",
     ]
 
     private static func cells(of node: Node) -> [String] {
@@ -86,7 +93,8 @@ extension ClusterTable {
                 ]
             } ?? Array(repeating: "-", count: 5)
         return [node.name, "\(node.index)", roles.compactMap { $0 }.joined(separator: ", ")]
-            + figures + [node.isLost ? "lost" : ""]
+            + figures
+            + [node.differs.map { $0 ? "differ" : "same" } ?? "-", node.isLost ? "lost" : ""]
     }
 }
 
@@ -133,6 +141,7 @@ extension ClusterTable {
         map["this"] = .bool(node.isOwn)
         map["lost"] = .bool(node.isLost)
         map["incarnation"] = .number(status.incarnation)
+        map["sameReactorsAsLeader"] = node.differs.map { .bool(!$0) } ?? .null
         guard let progress = node.progress else { return .map(map) }
         map["applied"] = .number(progress.applied)
         map["behind"] = .number(progress.behind)

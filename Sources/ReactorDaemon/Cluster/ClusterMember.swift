@@ -31,6 +31,8 @@ package final class ClusterMember: Journal {
     private let staleMax: UInt64
     /// The row after which the log began.
     private let origin: RowPosition
+    /// The fingerprint of this node's reactors; 0 if it is not known.
+    package let fingerprint: UInt64
     private let machine: ClusterMachine
     private let engine: any LogEngine
     private unowned let host: any ClusterHost
@@ -67,23 +69,27 @@ package final class ClusterMember: Journal {
     ///
     /// `position` is the same position in the log, which began after the row `origin`; `staleMax` is
     /// in nanoseconds. `seed` determines random delays, and must differ between the nodes.
+    /// `fingerprint` is that of the node's reactors, for the other nodes.
     package init(
         _ settings: ClusterSettings, staleMax: UInt64, behind origin: RowPosition,
         at position: AppliedPosition, _ end: JournalPosition, engine: any LogEngine,
-        host: any ClusterHost, seed: UInt64
+        host: any ClusterHost, seed: UInt64, fingerprint: UInt64 = 0
     ) {
         self.settings = settings
         self.staleMax = staleMax
         self.origin = origin
+        self.fingerprint = fingerprint
         self.engine = engine
         self.host = host
         let ledger = RowLedger(after: end)
         self.ledger = ledger
         status = Status(startedAt: host.now)
         positions = [position]
-        machine = ClusterMachine(
-            settings, at: position, report: NodeReport(node: settings.node), seed: seed
-        ) { [ledger] in ledger.isValid($0, behind: $1) }
+        var report = NodeReport(node: settings.node)
+        report.fingerprint = fingerprint
+        machine = ClusterMachine(settings, at: position, report: report, seed: seed) { [ledger] in
+            ledger.isValid($0, behind: $1)
+        }
         engine.onEvent = { [weak self] in self?.receive($0) }
     }
 
@@ -136,6 +142,7 @@ package final class ClusterMember: Journal {
         var report = NodeReport(node: settings.node)
         report.stored = stored
         report.snapshot = snapshot
+        report.fingerprint = fingerprint
         if let known = positions.first, known.row.number <= durable {
             (report.durable, report.durablePosition) = (known.row.number, known.entry)
         }

@@ -1,4 +1,5 @@
 import ReactorCluster
+import ReactorCore
 import ReactorJournal
 import ReactorLoop
 import ReactorServer
@@ -32,7 +33,8 @@ final class ClusterSeat {
         host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop))
         member = ClusterMember(
             config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),
-            behind: cluster.origin.row, at: start, end, engine: log, host: host, seed: seed)
+            behind: cluster.origin.row, at: start, end, engine: log, host: host, seed: seed,
+            fingerprint: TypesFingerprint(of: shell.server.tree).value)
         host.timer.onFire = { [unowned member] in member.tick() }
         host.member = member
         keeper.beginSharing { [unowned host, unowned member] in
@@ -244,7 +246,7 @@ extension ClusterStatus {
     fileprivate init(
         of member: ClusterMember, in config: ClusterConfig, isCut: Bool, stored: UInt64
     ) {
-        let lost = Set(member.lostNodes)
+        let (lost, own) = (Set(member.lostNodes), config.settings.node)
         let reports = Dictionary(
             member.reports.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
         self.init(
@@ -259,7 +261,8 @@ extension ClusterStatus {
                 return ClusterNodeStatus(
                     name: entry.name, index: entry.node.index, incarnation: report.incarnation,
                     applied: report.applied, stored: report.stored, durable: report.durable,
-                    time: member.wallClock(of: entry.node), isLost: lost.contains(entry.node))
+                    time: member.wallClock(of: entry.node), isLost: lost.contains(entry.node),
+                    fingerprint: entry.node == own ? member.fingerprint : report.fingerprint)
             })
     }
 }

@@ -81,6 +81,17 @@ struct HistoryRouterTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
+    @Test("a daemon in no cluster refuses a copy for another daemon, by name, and makes none")
+    func copyForNode() async throws {
+        let directory = TestDirectory()
+        let daemon = try await daemon(in: directory)
+        let path = directory.path("copy")
+        let run = try await Reactorctl(daemon: daemon)("backup", path, "--node")
+        #expect(run.code == 66 && run.errors.contains("in no cluster"), "\(run)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(await daemon.stop() == .exited(0))
+    }
+
     @Test("a query of a client that disconnects in the same turn does not stay waiting")
     func goneBeforeTheTurn() async throws {
         let directory = TestDirectory()

@@ -69,6 +69,9 @@ final class HistoryKeeper {
     /// of the server's last turn, if it has had one.
     func beginSharing(_ lastRow: @escaping () -> UInt64?) { progress.sharedRow = lastRow }
 
+    /// Whether other daemons have the same history, in a cluster.
+    var isSharing: Bool { progress.sharedRow != nil }
+
     /// Continues with a replacement of the server. A snapshot of the former one is discarded.
     func serve(_ server: Server) {
         task?.cancel()

@@ -96,6 +96,9 @@ final class HistoryRouter {
             // A backup holds the sessions' secrets.
             let text = "only uid \(geteuid()), the daemon's own, and root may request a backup"
             refuse(inquiry, Refusal(.forbidden, text))
+        case .backup(_, forNode: true) where !keeper.isSharing:
+            let text = "this daemon is in no cluster: make a backup without --node"
+            refuse(inquiry, Refusal(.notFound, text))
         case .log: hand(inquiry, to: logs)
         default:
             let uid = inquiry.peer.uid

@@ -10,6 +10,10 @@ final class MemberBook {
     var counts = Counts()
     private let timeline: Timeline
     private var digests: [UInt64: (node: ClusterNode, text: [String])] = [:]
+    /// When each row entered the log, in nanoseconds.
+    private var entered: [UInt64: UInt64] = [:]
+    /// The ids under which durable effects began.
+    private(set) var ids: [Int: Set<UInt64>] = [:]
 
     /// How often something happened.
     struct Counts {
@@ -18,12 +22,48 @@ final class MemberBook {
         var restarts = 0
         var cuts = 0
         var compared = 0
+        /// How often the age of what a node shows was compared.
+        var aged = 0
+        /// Effects that acted, and awaited ones that were lost or done.
+        var acted = 0
+        var lost = 0
+        var done = 0
+        /// Durable effects that began again.
+        var begunAgain = 0
     }
 
     init(_ timeline: Timeline) { self.timeline = timeline }
 
     func fail(_ text: String) {
         if violations.count < 10 { violations.append("\(timeline.now / 1_000_000) ms: \(text)") }
+    }
+
+    /// The log has another entry.
+    func take(_ entry: StoredEntry) {
+        guard let entry = try? LogEntry(bytes: entry.bytes) else {
+            return fail("an entry cannot be decoded")
+        }
+        switch entry.content {
+        case .rows(let rows): for row in rows { entered[row.number] = timeline.now }
+        case .part(let part):
+            if part.isLast { entered[entry.behind.number + 1] = timeline.now }
+        }
+    }
+
+    /// Node `node` shows clients a state of row `row`: none that it lacks has been in the log for
+    /// longer than `ageMax` nanoseconds.
+    func shows(_ row: UInt64, at node: ClusterNode, ageMax: UInt64) {
+        counts.aged += 1
+        guard let time = entered[row + 1], timeline.now > time + ageMax else { return }
+        fail(
+            "node \(node.index) shows row \(row), and the log has had the next for "
+                + "\((timeline.now - time) / 1_000_000) ms")
+    }
+
+    /// A durable effect began.
+    func begins(_ token: Int, id: UInt64) {
+        if ids[token] != nil { counts.begunAgain += 1 }
+        ids[token, default: []].insert(id)
     }
 
     /// Compares a tree at the end of a row with that of the first node that had it. The row of a
@@ -66,4 +106,12 @@ enum MembershipFault: String, CaseIterable, Sendable {
     case servesEarly
     /// A deposed leader continues from fewer rows than it has stored.
     case recoversTooLittle
+    /// A server serves clients although it has had no news of the log for too long.
+    case neverCuts
+    /// Effects of a deposed leader go on, and report to the next one.
+    case ghostEffects
+    /// Effects of a leader without confirmations go on.
+    case keepsEffects
+    /// Clients hear only that awaited effects have ended, and not that they were lost.
+    case hidesLosses
 }

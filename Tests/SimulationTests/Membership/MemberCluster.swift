@@ -24,6 +24,7 @@ final class MemberCluster {
     private var lastToken = 0
     private(set) var tokens = Tokens()
     private var isStormy = true
+    private let fault: MembershipFault?
 
     /// A client, and the numbers of the nodes that it has opened.
     private struct Client {
@@ -33,6 +34,8 @@ final class MemberCluster {
         var lockTokens: [UInt64] = []
         /// Returns the encoded state of its mirror of the list, if that is live.
         var shown: () -> [UInt8]? = { nil }
+        /// The action whose effect it awaits, and whether it has heard that the effect was lost.
+        var awaited: (token: Int, isLost: Bool)?
     }
 
     /// Values appended to the list, by the outcome that their clients got.
@@ -42,20 +45,30 @@ final class MemberCluster {
         var unknown: Set<Int> = []
         /// Nodes of the clients with an unknown outcome.
         var unknownNodes: Set<Int> = []
+        /// Actions whose clients have heard that all their effects have ended, and not that one was
+        /// lost.
+        var done: Set<Int> = []
     }
 
-    private static let paths = ["/left", "/list", "/lock", "/here", "/jobs"]
+    private static let paths = ["/left", "/list", "/lock", "/here", "/jobs", "/works"]
 
     init(seed: UInt64, fault: MembershipFault? = nil) {
         random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        self.fault = fault
         book = MemberBook(timeline)
         sky = SimulatedSky(seed: seed)
         let ids = (1...3).map { ClusterNode(UInt8($0)) }
         let shared = MemberNode.Shared(
             log: log, timeline: timeline, sky: sky, book: book, nodes: ids, epoch: seed | 1,
-            fault: fault)
+            fault: fault
+        ) { [unowned self] action in
+            nodes.first(where: \.isLeading)?.perform(action)
+        }
         nodes = ids.map { MemberNode($0, seed: seed &* 3 &+ UInt64($0.index), in: shared) }
-        log.onChange = { [unowned self] change in for node in nodes { node.notice(change) } }
+        log.onChange = { [unowned self] change in
+            if case .entry(let entry) = change { book.take(entry) }
+            for node in nodes { node.notice(change) }
+        }
         sky.turnStormy()
         for node in nodes.indices { for _ in 0..<2 { join(node) } }
         strike()
@@ -69,6 +82,12 @@ final class MemberCluster {
         let index = clients.count
         clients.append(Client(client: client, node: node))
         client.act { machine in
+            machine.onNotice = { [unowned self] _, notice in
+                guard notice.code == FaultCode.effectsLost.rawValue, fault != .hidesLosses else {
+                    return
+                }
+                clients[index].awaited?.isLost = true
+            }
             for path in Self.paths {
                 machine.open(path) { [unowned self] in
                     clients[index].opened[path] = try? $0.get()
@@ -107,13 +126,24 @@ final class MemberCluster {
 
     private func advance(by span: UInt64) {
         let end = timeline.now + span
-        while let due = timeline.nextDue, due <= end, violations.isEmpty { timeline.runNext() }
+        while violations.isEmpty {
+            let effectDue = nodes.compactMap(\.nextDue).min() ?? .max
+            guard let due = timeline.nextDue, min(due, effectDue) <= end else { break }
+            // At equal times an effect goes on first, since it has waited longer.
+            if effectDue <= due {
+                timeline.advance(to: max(effectDue, timeline.now))
+            } else {
+                timeline.runNext()
+            }
+            for node in nodes { node.runEffects() }
+        }
         if violations.isEmpty { timeline.advance(to: end) }
     }
 
     /// What keeps the cluster from agreeing; empty if nothing does.
     private var unrest: [String] {
         guard let leader = nodes.first(where: \.isLeading) else { return ["no node leads"] }
+        guard leader.server.tree.copyTasks()().isEmpty else { return ["durable effects run"] }
         let revision = leader.server.tree.revision
         var found = nodes.compactMap { node in
             node.server.tree.revision == revision && !node.server.isCut
@@ -150,9 +180,58 @@ final class MemberCluster {
         if !lost.isEmpty { book.fail("applied actions left no trace: \(lost)") }
         let ghosts = tokens.refused.intersection(once)
         if !ghosts.isEmpty { book.fail("refused actions were applied: \(ghosts)") }
+        compareWorks()
         for node in tokens.unknownNodes where !nodes[node].hasLost {
             book.fail("outcomes are unknown at node \(node + 1), which has always gone on")
         }
+    }
+}
+
+// MARK: - Effects
+extension MemberCluster {
+    private func compareWorks() {
+        guard let works = nodes[0].works else { return book.fail("there are no works") }
+        if Set(works.worked).count != works.worked.count {
+            book.fail("what an effect emitted was applied twice")
+        }
+        let missing = tokens.done.subtracting(works.worked)
+        if !missing.isEmpty {
+            book.fail("effects that have not ended are reported as done: \(missing)")
+        }
+        let promised = Set(works.promised)
+        guard works.kept.count == promised.count, Set(works.kept) == promised else {
+            return book.fail("\(works.promised) are promised, and \(works.kept) have ended")
+        }
+        for (token, id) in zip(works.kept, works.ids) where book.ids[token] != [id] {
+            book.fail("durable effect \(token) has ended as \(id): \(book.ids[token] ?? [])")
+        }
+        let begun = Set(book.ids.keys).subtracting(promised)
+        if !begun.isEmpty { book.fail("effects began that the log does not promise: \(begun)") }
+    }
+
+    /// Begins an effect that ends with its leader, and awaits its end; or promises one.
+    private func begin(_ index: Int, _ machine: ClientMachine) {
+        guard let node = clients[index].opened["/works"] else { return }
+        lastToken += 1
+        let token = lastToken
+        guard clients[index].awaited == nil else {
+            return send(Works.Action.promise(token: token), "/works", index, machine)
+        }
+        clients[index].awaited = (token, false)
+        var action = OutgoingAction(Works.Action.work(token: token), to: node)
+        action.awaitsEffects = true
+        let isSent: Void? = try? machine.submit(action) { [unowned self] outcome in
+            let isLost = clients[index].awaited?.isLost ?? false
+            clients[index].awaited = nil
+            guard outcome.revision != nil else { return }
+            if isLost {
+                book.counts.lost += 1
+            } else {
+                book.counts.done += 1
+                tokens.done.insert(token)
+            }
+        }
+        if isSent == nil { clients[index].awaited = nil }
     }
 }
 
@@ -169,7 +248,8 @@ extension MemberCluster {
 
     private func act(_ index: Int) {
         clients[index].client.act { machine in
-            switch Int.random(in: 0..<8, using: &random) {
+            switch Int.random(in: 0..<9, using: &random) {
+            case 8: begin(index, machine)
             case 0: send(Counter.Action.increment(by: 1), "/left", index, machine)
             case 1: useLock(index, machine)
             default: append(index, machine)

@@ -4,10 +4,10 @@ import ReactorCluster
 import ReactorCore
 import ReactorDaemon
 import ReactorServer
-import ReactorTesting
 import StockReactors
 
 @testable import ReactorJournal
+@testable import ReactorTesting
 
 /// A node of a ``MemberCluster``: a real server with its clients, its membership, and a journal in
 /// memory.
@@ -21,14 +21,24 @@ final class MemberNode: ClusterHost {
         let nodes: [ClusterNode]
         let epoch: UInt64
         let fault: MembershipFault?
+        /// Takes an action of a fault for the node that leads.
+        let onGhost: (Works.Action) -> Void
     }
 
     let id: ClusterNode
     let world: SimulatedWorld
     /// Whether the node was deposed or restarted: it may have lost sessions that no row has.
     private(set) var hasLost = false
+    /// What the effects of the node do outside.
+    let floor: WorkFloor
     private let shared: Shared
     private let member = Slot()
+    /// Where the effects of the current process run.
+    private var effects = ManualWorld()
+    /// Number of ended effects that the state had at the last row.
+    private var workedCount = 0
+    /// Whether this process may lead.
+    private var isCandidate = true
     private var engine: SimulatedEngine
     private var journal = MemoryJournal()
     private var plannedAt: UInt64?
@@ -41,27 +51,34 @@ final class MemberNode: ClusterHost {
 
     /// Nanoseconds for which a server may serve without news of the log.
     private static let staleMax: UInt64 = 700_000_000
+    /// Nanoseconds by which a state may be older than that: a node is cut off at once.
+    private static let ageMargin: UInt64 = 1_000_000
 
     /// Starts a node with an empty journal.
     init(_ id: ClusterNode, seed: UInt64, in shared: Shared) {
         (self.id, self.shared) = (id, shared)
+        let floor = WorkFloor(shared.fault)
+        self.floor = floor
+        let environment = Self.environment(effects, shared.fault)
         engine = SimulatedEngine(shared.log, of: id, on: shared.timeline, shared.sky)
         let weather = SimulatedWeather()
         world = SimulatedWorld(
             seed: seed, node: id.index, weather: weather, timeline: shared.timeline
         ) { secret in
-            Self.serve([], id, shared, secret)
+            Self.serve([], id, shared, { Self.tree(shared.epoch, floor, environment) }, secret)
         }
+        world.hooks.onWrite = { [unowned self] _, _ in showState() }
         world.hooks.onAppend = { [member] batch in member.current?.append(batch) }
         join()
         reportLater(life)
+        showLater()
     }
 
     private static func serve(
-        _ rows: [JournalRow], _ id: ClusterNode, _ shared: Shared,
+        _ rows: [JournalRow], _ id: ClusterNode, _ shared: Shared, _ tree: () -> Tree,
         _ secret: @escaping () -> UInt64
     ) -> Server {
-        let recovery = Recovery(of: tree(shared.epoch), limits: ServerLimits())
+        let recovery = Recovery(of: tree(), limits: ServerLimits())
         recovery.prepareToFollow()
         let recovered: Recovery
         do {
@@ -70,7 +87,7 @@ final class MemberNode: ClusterHost {
                 epoch: rows.last?.epoch ?? shared.epoch, sequence: rows.last?.sequence ?? 0)
         } catch {
             shared.book.fail("node \(id.index) recovers nothing: \(error)")
-            let fresh = Recovery(of: tree(shared.epoch), limits: ServerLimits())
+            let fresh = Recovery(of: tree(), limits: ServerLimits())
             fresh.prepareToFollow()
             guard let empty = try? fresh.finish(epoch: shared.epoch, sequence: 0) else {
                 preconditionFailure("an empty history cannot be recovered")
@@ -83,12 +100,27 @@ final class MemberNode: ClusterHost {
         ) { secret() }
     }
 
-    private static func tree(_ epoch: UInt64) -> Tree {
+    private static func tree(
+        _ epoch: UInt64, _ floor: WorkFloor, _ environment: TreeEnvironment
+    ) -> Tree {
         Tree(
             ReactorGroup([
                 ("left", Counter()), ("list", List()), ("lock", Lock()), ("here", Presence()),
-                ("jobs", Queue()),
-            ]), epoch: epoch)
+                ("jobs", Queue()), ("works", Works(floor: floor)),
+            ]), epoch: epoch, environment: environment)
+    }
+
+    private static func environment(
+        _ effects: ManualWorld, _ fault: MembershipFault?
+    ) -> TreeEnvironment {
+        var environment = effects.environment()
+        guard fault == .ghostEffects || fault == .keepsEffects else { return environment }
+        let spawn = environment.spawn
+        environment.spawn = { work in
+            _ = spawn(work)
+            return {}
+        }
+        return environment
     }
 
     /// Joins the cluster with what the journal has.
@@ -96,6 +128,7 @@ final class MemberNode: ClusterHost {
         var settings = ClusterSettings(node: id, nodes: shared.nodes)
         settings.reportInterval = 400_000_000
         settings.leaderLookInterval = 300_000_000
+        settings.isCandidate = isCandidate
         let member = ClusterMember(
             settings, staleMax: Self.staleMax, behind: RowPosition(number: 0, chain: 1),
             at: journal.position, journal.end, engine: engine, host: self, seed: shared.sky.bits())
@@ -121,10 +154,11 @@ final class MemberNode: ClusterHost {
 
     func store(_ rows: [JournalRow], log words: [UInt64]) { journal.store(rows, words) }
 
-    // The trees have no effects.
+    // A server that steps down holds its input, and its effects are cancelled with its last row.
     func holdJobs() {}
 
     func note(turn: UInt64, hasRow number: UInt64) {
+        checkWorks()
         shared.book.compare(server.tree, at: number, of: id, isLeading: isLeading)
         if isLeading, shared.fault == .tellsEarly {
             shared.timeline.after(1) { [unowned self] in world.appended(turn) }
@@ -134,18 +168,23 @@ final class MemberNode: ClusterHost {
     func recover() throws(DaemonError) -> JournalPosition? {
         hasLost = true
         if shared.fault == .recoversTooLittle { journal.loseLast() }
+        _ = server.tree.dismissEffects()
         serveAgain()
+        workedCount = works?.worked.count ?? 0
         return journal.end
     }
 
     private func serveAgain() {
         let rows = journal.rows
-        world.replaceServer { [shared, id] secret in Self.serve(rows, id, shared, secret) }
+        let environment = Self.environment(effects, shared.fault)
+        world.replaceServer { [shared, id, floor] secret in
+            Self.serve(rows, id, shared, { Self.tree(shared.epoch, floor, environment) }, secret)
+        }
     }
 
     func planTick(at time: UInt64) {
         // A member that should be cut off and is not would be called again at once.
-        let time = max(time, now + (shared.fault == .servesEarly ? 1_000_000 : 0))
+        let time = max(time, now + (servesStale ? 1_000_000 : 0))
         guard plannedAt.map({ time < $0 }) ?? true else { return }
         plannedAt = time
         let life = life
@@ -158,13 +197,90 @@ final class MemberNode: ClusterHost {
 
     func take(_ news: ClusterNews) {
         switch news {
-        case .leads: shared.book.counts.promotions += 1
-        case .ceased: shared.book.counts.depositions += 1
+        case .leads(let term):
+            shared.book.counts.promotions += 1
+            floor.setTerm(term)
+        case .ceased:
+            shared.book.counts.depositions += 1
+            floor.setTerm(0)
         case .cut(true):
             shared.book.counts.cuts += 1
-            if shared.fault == .servesEarly { server.setCut(false, at: now) }
+            if servesStale { server.setCut(false, at: now) }
         case .stop(let error): shared.book.fail("node \(id.index) stops: \(error)")
         case .leader, .cut, .outage, .disconnected: break
+        }
+    }
+}
+
+// MARK: - Effects, and the age of what is shown
+extension MemberNode {
+    private var servesStale: Bool {
+        shared.fault == .servesEarly || shared.fault == .neverCuts
+    }
+
+    /// When the next effect goes on.
+    var nextDue: UInt64? { effects.nextDue }
+
+    /// Runs the effects until now, and passes what they emit to the server.
+    func runEffects() {
+        effects.clock.advance(to: ManualClock.Instant(nanoseconds: now))
+        if effects.settle({ [unowned self] job in server.perform(job) }) { turnSoon() }
+        for deed in floor.takeDeeds() {
+            switch deed {
+            case .began(let token, let id): shared.book.begins(token, id: id)
+            case .survived(let token, let term):
+                shared.onGhost(Works.Action.report(token: token, term: term))
+            case .acted(let term):
+                shared.book.counts.acted += 1
+                // No other node may have begun to lead by then, nor this one again.
+                if term != shared.log.term {
+                    shared.book.fail(
+                        "node \(id.index): an effect of term \(term) acts in term "
+                            + "\(shared.log.term)")
+                }
+            }
+        }
+    }
+
+    /// Applies an action of a fault, which comes from the daemon.
+    func perform(_ action: some WireCodable) {
+        server.perform { tree in
+            guard let path = try? SlicePath("/works"), let node = tree.node(at: path) else {
+                return
+            }
+            let caller = Caller(connection: 0, client: 0, uid: 0, gid: 0, pid: 0)
+            _ = tree.dispatch(to: node, action.wireBytes().span, by: caller, ordinal: 0)
+        }
+        turnSoon()
+    }
+
+    /// The state of the effects' reactor.
+    var works: Works.State? {
+        let node = (try? SlicePath("/works")).flatMap { server.tree.node(at: $0) }
+        return (node as? Node<Works>)?.state
+    }
+
+    /// A leader applies only what effects of its own term emit.
+    private func checkWorks() {
+        guard let terms = works?.terms else { return }
+        let others = terms.dropFirst(workedCount).filter { $0 != floor.term }
+        workedCount = terms.count
+        guard isLeading, !others.isEmpty else { return }
+        shared.book.fail(
+            "node \(id.index) applies in term \(floor.term) what an effect of term \(others[0]) "
+                + "emitted")
+    }
+
+    private func showState() {
+        guard !server.isCut else { return }
+        shared.book.shows(lastRow, at: id, ageMax: Self.staleMax + Self.ageMargin)
+    }
+
+    /// Clients that are connected see the state also while nothing is written.
+    private func showLater() {
+        shared.timeline.after(20_000_000) { [unowned self] in
+            showState()
+            showLater()
         }
     }
 }
@@ -189,10 +305,24 @@ extension MemberNode {
         life += 1
         plannedAt = nil
         if isPowerCut { journal.cut(shared.sky) }
+        endEffects()
+        // Two nodes always may lead.
+        isCandidate = id != shared.nodes.last || shared.sky.chance(50)
         engine = SimulatedEngine(shared.log, of: id, on: shared.timeline, shared.sky)
         serveAgain()
+        workedCount = works?.worked.count ?? 0
         join()
         reportLater(life)
+    }
+
+    /// The effects of the process end with it: what they still emit is dropped.
+    private func endEffects() {
+        let former = effects
+        _ = server.tree.dismissEffects()
+        former.settle { _ in }
+        _ = floor.takeDeeds()
+        effects = ManualWorld()
+        effects.clock.advance(to: ManualClock.Instant(nanoseconds: now))
     }
 
     private func reportLater(_ life: Int) {

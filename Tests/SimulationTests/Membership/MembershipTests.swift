@@ -37,6 +37,11 @@ struct MembershipTests {
                 sums["restarts", default: 0] += counts.restarts
                 sums["cuts", default: 0] += counts.cuts
                 sums["compared", default: 0] += counts.compared
+                sums["aged", default: 0] += counts.aged
+                sums["acted", default: 0] += counts.acted
+                sums["lost", default: 0] += counts.lost
+                sums["done", default: 0] += counts.done
+                sums["begun again", default: 0] += counts.begunAgain
                 sums["applied", default: 0] += cluster.tokens.applied.count
                 sums["refused", default: 0] += cluster.tokens.refused.count
                 sums["unknown", default: 0] += cluster.tokens.unknown.count
@@ -47,7 +52,9 @@ struct MembershipTests {
         #expect(sums["promotions"] ?? 0 > 20 && sums["depositions"] ?? 0 > 4, "\(sums)")
         #expect(sums["restarts"] ?? 0 > 10 && sums["cuts"] ?? 0 > 10, "\(sums)")
         #expect(sums["applied"] ?? 0 > 300 && sums["refused"] ?? 0 > 300, "\(sums)")
-        #expect(sums["compared"] ?? 0 > 300, "\(sums)")
+        #expect(sums["compared"] ?? 0 > 300 && sums["aged"] ?? 0 > 3_000, "\(sums)")
+        #expect(sums["acted"] ?? 0 > 50 && sums["done"] ?? 0 > 20, "\(sums)")
+        #expect(sums["lost"] ?? 0 > 5 && sums["begun again"] ?? 0 > 5, "\(sums)")
     }
 
     @Test(

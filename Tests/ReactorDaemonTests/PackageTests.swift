@@ -52,7 +52,8 @@ struct PackageTests {
             "usr/lib/systemd/system/reactord.service", "usr/lib/systemd/system/reactord.socket",
             "usr/lib/systemd/system/reactord-admin.socket",
             "usr/lib/systemd/system/reactord-backup.service",
-            "usr/lib/systemd/system/reactord-backup.timer", "usr/lib/sysusers.d/reactord.conf",
+            "usr/lib/systemd/system/reactord-backup.timer",
+            "usr/lib/systemd/system/reactord-etcd.service", "usr/lib/sysusers.d/reactord.conf",
             "usr/lib/tmpfiles.d/reactord.conf",
             "usr/share/reactord/prometheus/reactord.rules.yaml",
             "usr/share/man/man8/reactord.8.gz", "usr/share/man/man1/reactorctl.1.gz",
@@ -63,7 +64,8 @@ struct PackageTests {
             "usr/share/fish/vendor_completions.d/reactord.fish",
             "usr/share/fish/vendor_completions.d/reactorctl.fish",
             "usr/share/doc/reactord/copyright", "usr/share/doc/reactord/changelog.gz",
-            "usr/share/doc/reactord/Production.md",
+            "usr/share/doc/reactord/Production.md", "usr/share/doc/reactord/Clusters.md",
+            "usr/share/doc/reactord/examples/etcd.conf.yml",
         ] {
             #expect(list.contains(" ./\(path)\n"), "\(path)")
         }

@@ -9,7 +9,7 @@ struct ServiceUnitTests {
     private static let analyze = "/usr/bin/systemd-analyze"
     private static let units = [
         "reactord.service", "reactord.socket", "reactord-admin.socket", "reactord-backup.service",
-        "reactord-backup.timer",
+        "reactord-backup.timer", "reactord-etcd.service",
     ]
     private let directory = TestDirectory()
 
@@ -34,9 +34,19 @@ struct ServiceUnitTests {
         "X119: the exposure of a service is at most 1.0, without a manager that runs",
         arguments: ["reactord.service", "reactord-backup.service"])
     func exposure(name: String) async throws {
+        try await expectExposure(of: name, atMost: 10)
+    }
+
+    @Test("the exposure of etcd's service is at most 1.2, as its members need the network")
+    func etcdExposure() async throws {
+        try await expectExposure(of: "reactord-etcd.service", atMost: 12)
+    }
+
+    /// Expects the exposure of a service, in tenths.
+    private func expectExposure(of name: String, atMost tenths: Int) async throws {
         let path = try directory.write(try Self.text("systemd/" + name), to: name)
         let (ending, text) = try await run(
-            ["security", "--offline=true", "--threshold=10", "--no-pager", path])
+            ["security", "--offline=true", "--threshold=\(tenths)", "--no-pager", path])
         #expect(ending == .exited(0), "\(text)")
         #expect(text.contains("Overall exposure level for \(name): "))
         #expect(text.contains("PrivateUsers=") && text.contains("RestrictAddressFamilies=~"))
@@ -49,6 +59,7 @@ struct ServiceUnitTests {
             let text = try Self.text("systemd/" + name)
                 .replacing("/usr/bin/reactorctl", with: Built.product("reactorctl"))
                 .replacing("/usr/bin/reactord ", with: Built.product("reactord") + " ")
+                .replacing("/usr/bin/etcd ", with: "/bin/true ")
             return try directory.write(text, to: name)
         }
         let (ending, text) = try await run(["verify", "--man=no"] + paths)
@@ -75,6 +86,27 @@ struct ServiceUnitTests {
         for name in ["reactord.service", "reactord-backup.service"] {
             #expect(try Self.text("systemd/" + name).contains("--socket \(path)\n"))
         }
+    }
+
+    @Test("etcd and the daemon may be restarted alone, and no socket of etcd's last run is left")
+    func etcd() throws {
+        let text = try Self.text("systemd/reactord-etcd.service")
+        for key in ["BindsTo", "PartOf", "Requires", "Requisite"] {
+            #expect(Self.value(key, in: text) == nil)
+        }
+        let directory = try #require(Self.value("WorkingDirectory", in: text))
+        #expect(Self.value("RuntimeDirectory", in: text).map { "/run/\($0)" } == directory)
+        #expect(Self.value("RuntimeDirectoryMode", in: text) == "0700")
+        #expect(Self.value("RuntimeDirectoryPreserve", in: text) == "no")
+        // etcd's data are where systemd makes the directory, and its socket where the daemon looks.
+        let settings = try Self.text("cluster/etcd.conf.yml")
+        let state = try #require(Self.value("StateDirectory", in: text))
+        #expect(settings.contains("\ndata-dir: /var/lib/\(state)\n"))
+        let socket = try #require(settings.firstMatch(of: /\nlisten-client-urls: unix:\/\/(.+)\n/))
+        let page = try String(
+            contentsOfFile: Built.root
+                + "/Sources/ReactorDaemon/ReactorDaemon.docc/Clusters.md", encoding: .utf8)
+        #expect(page.contains("engine: \(directory)/\(socket.output.1)\n"))
     }
 
     @Test("the commands of the units do what they are for")

@@ -82,6 +82,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         let summary = try settings.summary(
             environment: ProcessEnvironment.environment, uid: geteuid())
         try DaemonOutput<Program>.write([summary])
+        try ClusterEngine.check(settings.cluster)
         guard settings.data != nil else { return }
         let history = try OfflineHistory(
             of: settings, environment: ProcessEnvironment.environment, uid: geteuid())

@@ -3,7 +3,7 @@ import ReactorEtcd
 import ReactorLoop
 
 /// Reaches the engine of a cluster: etcd, in a build with the trait `Cluster`.
-enum ClusterEngine {
+package enum ClusterEngine {
     /// Reads the beginning of the cluster's history, and prepares the log. Blocks until the engine
     /// answers, at most for a quarter of a minute.
     ///
@@ -51,6 +51,13 @@ enum ClusterEngine {
         #endif
     }
 
+    /// Refuses `cluster:` in a program that was built without clusters.
+    package static func check(_ config: ClusterConfig?) throws(DaemonError) {
+        #if !Cluster
+            guard config == nil else { throw missing }
+        #endif
+    }
+
     #if Cluster
         private static func foundation(of config: ClusterConfig) -> EtcdFoundation {
             // Members that start together need some seconds for their first election.
@@ -67,8 +74,9 @@ enum ClusterEngine {
     #else
         private static var missing: DaemonError {
             .cluster(
-                "this program was built without clusters: build it with `swift build --traits Cluster`, "
-                    + "or remove `cluster:` from the configuration")
+                "this program was built without clusters: install the package whose version ends with "
+                    + "+cluster, or build with `swift build --traits Cluster`, or remove `cluster:` from "
+                    + "the configuration")
         }
     #endif
 }

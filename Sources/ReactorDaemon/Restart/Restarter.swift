@@ -89,8 +89,8 @@ extension Restarter {
         }
         guard shell.seat == nil else {
             let text =
-                "a daemon of a cluster keeps its clients served by another node: hand over with "
-                + "`reactorctl cluster step-down`, and restart its service"
+                "a node of a cluster cannot keep its connections over a restart: hand over with "
+                + "`reactorctl cluster step-down` if it leads, and restart its service"
             return refuse(inquiry, Refusal(.notFound, text))
         }
         guard let keeper = shell.keeper else {

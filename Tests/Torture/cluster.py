@@ -4,244 +4,44 @@ import json
 import os
 import signal
 import subprocess
-import threading
 import time
 from random import Random
 
-from daemon import Daemon, Skipped
+from actors import Actor, Follower, Ledger, Reader
+from daemon import Daemon
+from etcd import Etcd
+from judge import Evidence, History, Judge, prove
+from timings import Timings
 from wire import *
 from worker import Violation
 
-ETCD = "/usr/bin/etcd"
 NAMES = ["a", "b", "c"]
 
 
-class Etcd:
-    """Three members with Unix sockets in one directory."""
-
-    def __init__(self, home):
-        if not os.access(ETCD, os.X_OK):
-            raise Skipped(f"there is no {ETCD}: Debian's package etcd-server has it")
-        self.home = os.path.join(home, "etcd")
-        os.makedirs(self.home, mode=0o700)
-        self.processes = [None] * 3
-
-    def socket(self, member):
-        return os.path.join(self.home, f"client-{member}:1")
-
-    def start(self, member):
-        for kind in ("client", "peer"):
-            # etcd does not start where the socket of its last run is left.
-            path = os.path.join(self.home, f"{kind}-{member}:1")
-            if os.path.exists(path):
-                os.remove(path)
-        peers = ",".join(f"{number}=unix://peer-{number}:1" for number in range(3))
-        with open(os.path.join(self.home, f"log-{member}"), "ab") as log:
-            self.processes[member] = subprocess.Popen(
-                [ETCD, f"--name={member}", f"--data-dir=data-{member}", "--log-level=warn",
-                 f"--listen-client-urls=unix://client-{member}:1",
-                 f"--advertise-client-urls=unix://client-{member}:1",
-                 f"--listen-peer-urls=unix://peer-{member}:1",
-                 f"--initial-advertise-peer-urls=unix://peer-{member}:1",
-                 f"--initial-cluster={peers}", "--heartbeat-interval=50",
-                 "--election-timeout=1000", "--pre-vote=true"],
-                cwd=self.home, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True)
-
-    def signal(self, member, number):
-        self.processes[member].send_signal(number)
-
-    def kill(self, member):
-        self.processes[member].kill()
-        self.processes[member].wait()
-
-    def close(self):
-        for process in self.processes:
-            if process is not None:
-                process.kill()
-                process.wait()
-
-
-def expect_orderly(name, end):
-    """A daemon that ends, hands over or is cut off closes connections, but for no fault of theirs."""
-    if isinstance(end, TimeoutError):
-        raise Violation(f"{name}: no outcome within 30 s")
-    reason = getattr(end, "reason", None)
-    if reason and reason["code"] not in ("CUT", "DRAINING", "BUSY"):
-        raise Violation(f"{name}: closed with {reason}")
-
-
-class Ledger:
-    """Every action's key, by the outcome that its client was told, and when."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.applied, self.refused, self.unknown = {}, set(), set()
-        self.times = []
-
-    def apply(self, key, sequence):
-        with self.lock:
-            if key in self.applied:
-                raise Violation(f"{key} was told twice")
-            self.applied[key] = sequence
-            self.times.append(time.monotonic())
-
-    def refuse(self, key):
-        with self.lock:
-            self.refused.add(key)
-
-    def forget(self, key):
-        with self.lock:
-            self.unknown.add(key)
-
-    def gap(self, since):
-        """The longest time without an acknowledgement after `since`."""
-        with self.lock:
-            times = [since] + [moment for moment in self.times if moment >= since]
-        return max((after - before for before, after in zip(times, times[1:])), default=0.0)
-
-
-class Actor(threading.Thread):
-    """One session with one node, which acts while the node leads, and resumes after each end."""
-
-    WINDOW = 8
-
-    def __init__(self, daemon, name, ledger):
-        super().__init__(name=name, daemon=True)
-        self.path, self.ledger = daemon.socket, ledger
-        self.session = self.epoch = self.error = None
-        self.ordinal, self.sequence, self.count = 0, 0, 0
-        self.pending = {}  # the bodies of actions without an outcome, by ordinal
-        self.end, self.pause = threading.Event(), threading.Event()
-
-    def run(self):
-        try:
-            while not self.end.is_set() or self.pending:
-                try:
-                    self.connect()
-                    self.act()
-                except LOST as end:
-                    expect_orderly(self.name, end)
-                    time.sleep(0.02)
-        except BaseException as error:  # noqa: BLE001
-            self.error = error
-
-    def connect(self):
-        self.connection, welcome = greet(self.path, self.name, self.session, 0, self.epoch)
-        if self.epoch not in (None, welcome["epoch"]):
-            raise Violation(f"{self.name}: another epoch: {welcome}")
-        if self.session is not None and not welcome["isResumed"]:
-            # A leader that was deposed takes a session with it that no row has.
-            for _, key in self.pending.values():
-                self.ledger.forget(key)
-            self.pending, self.ordinal = {}, 0
-        if welcome["sequence"] < self.sequence:
-            raise Violation(f"{self.name}: {welcome} is behind what was told: {self.sequence}")
-        self.session, self.epoch = welcome["session"], welcome["epoch"]
-        self.connection.socket.settimeout(30)
-        self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
-        self.connection.send(OPEN, {"path": "/kv"}, id=1, number=2)
-        for ordinal, (body, _) in sorted(self.pending.items()):
-            self.connection.send(BATCH, body, number=ordinal)
-
-    def act(self):
-        while True:
-            ends = self.end.is_set() or self.pause.is_set()
-            while len(self.pending) < self.WINDOW and not ends:
-                self.ordinal += 1
-                self.count += 1
-                key = f"{self.name}-{self.count}"
-                body = [[0, {"increment": {"by": 1}}], [1, {"set": {"key": key, "value": 1}}]]
-                self.pending[self.ordinal] = (body, key)
-                self.connection.send(BATCH, body, number=self.ordinal)
-            if not self.pending:
-                if self.end.is_set():
-                    return
-                time.sleep(0.01)
-                continue
-            self.take(self.connection.receive())
-
-    def take(self, frame):
-        if frame.kind == APPLIED:
-            first = frame.item()
-            for index in range(frame.id):
-                self.hear(frame.number + index, {"applied": {"sequence": first + index}})
-        elif frame.kind == OUTCOME:
-            self.hear(frame.number, frame.item())
-        elif frame.kind == REFUSED:
-            raise Violation(f"{self.name}: {frame.item()}")
-
-    def hear(self, ordinal, outcome):
-        _, key = self.pending.pop(ordinal)
-        if "applied" in outcome:
-            self.sequence = outcome["applied"]["sequence"]
-            return self.ledger.apply(key, self.sequence)
-        code = outcome["rejected"]["code"]
-        if code not in ("ELSEWHERE", "POISONED"):
-            raise Violation(f"{self.name}: {outcome}")
-        self.ledger.refuse(key)
-        # The node does not lead: it will not for a while.
-        time.sleep(0.02)
-
-
-class Follower(threading.Thread):
-    """Mirrors the counter at one node: on a connection, no sequence goes back."""
-
-    def __init__(self, daemon, name):
-        super().__init__(name=name, daemon=True)
-        self.path, self.error, self.updates = daemon.socket, None, 0
-        self.end = threading.Event()
-
-    def run(self):
-        try:
-            while not self.end.is_set():
-                try:
-                    self.follow()
-                except LOST as end:
-                    expect_orderly(self.name, end)
-                    time.sleep(0.02)
-        except BaseException as error:  # noqa: BLE001
-            self.error = error
-
-    def follow(self):
-        client = Client(self.path, self.name)
-        client.connection.socket.settimeout(0.5)
-        client.subscribe("/visits", "replica")
-        sequence = 0
-        while not self.end.is_set():
-            frames, client.updates = client.updates, []
-            if not frames:
-                try:
-                    frames = [client.connection.receive()]
-                except TimeoutError:
-                    continue
-            for frame in frames:
-                if frame.kind in (DELTA, MARK):
-                    if frame.number < sequence:
-                        raise Violation(f"{self.name}: {frame} after sequence {sequence}")
-                    sequence = frame.number
-                    self.updates += 1
-
-
 class Cluster:
-    """The daemons, the members of etcd, and what is done to them."""
+    """The daemons, the members of etcd, and what is done to them; on a network's machines, if any."""
 
-    def __init__(self, binary, home, seed, takeover="1500ms"):
+    # Each node keeps a part of its history.
+    DATA = {"snapshotBytes": "1MiB", "keepBytes": "1MiB"}
+
+    def __init__(self, binary, home, seed, takeover="1500ms", network=None):
         self.random, self.binary = Random(seed), binary
-        self.etcd = Etcd(home)
+        self.etcd = Etcd(home, network)
         self.ledger = Ledger()
         self.daemons = []
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
         nodes = "".join(f"    {name}: {{ index: {n + 1} }}\n" for n, name in enumerate(NAMES))
         for number, name in enumerate(NAMES):
+            # A node that is cut off serves administrators alone.
             extra = (
+                f"admin: {{ socket: {os.path.join(home, name, 'admin')} }}\n"
                 f"cluster:\n  name: torture\n  node: {name}\n"
                 f"  engine: {self.etcd.socket(number)}\n  takeover: {takeover}\n"
                 f"  nodes:\n{nodes}")
             self.daemons.append(
-                Daemon(binary, os.path.join(home, name),
-                       {"snapshotBytes": "1MiB", "keepBytes": "1MiB"}, extra=extra))
+                Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
+                       wrapper=network.enter(number) if network else ()))
 
     def begin(self):
         for member in range(3):
@@ -260,13 +60,21 @@ class Cluster:
             Actor(daemon, name, self.ledger) for daemon, name in zip(self.daemons, NAMES)]
         self.followers = [
             Follower(daemon, f"follower {name}") for daemon, name in zip(self.daemons, NAMES)]
-        for thread in [*self.actors, *self.followers]:
+        self.readers = [
+            Reader(daemon, f"reader {name}", self.ledger)
+            for daemon, name in zip(self.daemons, NAMES)]
+        for thread in self.threads:
             thread.start()
+
+    @property
+    def threads(self):
+        return [*getattr(self, "actors", []), *getattr(self, "followers", []),
+                *getattr(self, "readers", [])]
 
     def status(self, number):
         """What a node says of the cluster; None if it does not answer."""
         try:
-            client = Client(self.daemons[number].socket, "operator")
+            client = Client(os.path.join(self.daemons[number].home, "admin"), "operator")
             client.connection.socket.settimeout(1)
             try:
                 return client.ask({"cluster": {}})
@@ -275,19 +83,20 @@ class Cluster:
         except (*LOST, Refused, TimeoutError):
             return None
 
-    def leader(self):
+    def leader(self, other_than=None):
         for number in range(3):
+            if number == other_than:
+                continue
             status = self.status(number)
             if status and status["role"] == "leading" and not status["isCut"]:
                 return number
         return None
 
-    def await_leader(self, seconds=60):
+    def await_leader(self, seconds=60, other_than=None):
         deadline = time.monotonic() + seconds
-        while (number := self.leader()) is None:
+        while (number := self.leader(other_than)) is None:
             if time.monotonic() > deadline:
-                tails = "\n".join(daemon.tail(1_500) for daemon in self.daemons)
-                raise Violation(f"no node leads within {seconds} s:\n{tails}")
+                raise Violation(f"no node leads within {seconds} s:\n{self.tails()}")
             self.check()
             time.sleep(0.01)
         return number
@@ -298,7 +107,7 @@ class Cluster:
                 raise Violation(
                     f"{NAMES[number]} has ended by itself, with {daemon.process.returncode}: "
                     f"{daemon.tail()}")
-        for thread in [*getattr(self, "actors", []), *getattr(self, "followers", [])]:
+        for thread in self.threads:
             if thread.error:
                 raise thread.error
 
@@ -312,9 +121,12 @@ class Cluster:
                 return
             self.check()
             if time.monotonic() > deadline:
-                tails = "\n".join(daemon.tail(1_500) for daemon in self.daemons)
-                raise Violation(f"no action is applied within {seconds} s:\n{tails}")
+                raise Violation(f"no action is applied within {seconds} s:\n{self.tails()}")
             time.sleep(0.01)
+
+    def tails(self):
+        """The ends of the daemons' logs."""
+        return "\n".join(daemon.tail(1_500) for daemon in self.daemons)
 
     # Faults; each returns after the cluster has repaired itself as far as it can.
 
@@ -430,9 +242,10 @@ class Cluster:
                 shown = [state and (state[0], len(state[1])) for state in states]
                 raise Violation(f"the nodes do not agree within 30 s: {shown}")
             time.sleep(0.1)
-        for follower in self.followers:
-            follower.end.set()
-            follower.join(10)
+        for thread in [*self.followers, *self.readers]:
+            thread.end.set()
+        for thread in [*self.followers, *self.readers]:
+            thread.join(10)
         self.check()
         return states[0]
 
@@ -447,35 +260,41 @@ class Cluster:
         except (*LOST, Refused, TimeoutError):
             return None
 
+    def history(self, number):
+        """What `reactorctl log` prints at a node."""
+        run = subprocess.run(
+            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "log", "/", "--json",
+             "--socket", self.daemons[number].socket],
+            capture_output=True, text=True, timeout=300)
+        if run.returncode != 0:
+            raise Violation(f"reactorctl log: {run.returncode}: {run.stderr}")
+        return History(run.stdout)
+
     def judge(self, state):
-        count, keys = state
-        ledger = self.ledger
-        lost = set(ledger.applied) - keys
-        ghosts = ledger.refused & keys
-        strangers = keys - set(ledger.applied) - ledger.unknown
-        if lost or ghosts or strangers or count != len(keys):
-            raise Violation(
-                f"lost {sorted(lost)[:5]}, refused and applied {sorted(ghosts)[:5]}, of no client "
-                f"{sorted(strangers)[:5]}; the counter is {count}, the map has {len(keys)}")
+        """Compares all that clients were told; returns numbers for the report."""
         # A leader that ends takes sessions with it that no row has.
-        unknown_max = Actor.WINDOW * self.fault_count
-        if len(ledger.unknown) > unknown_max:
-            raise Violation(f"{len(ledger.unknown)} outcomes are unknown, at most {unknown_max} are")
+        unknown, unknown_max = len(self.ledger.unknown), Actor.WINDOW * self.fault_count
+        if unknown > unknown_max:
+            raise Violation(f"{unknown} outcomes are unknown, at most {unknown_max} are")
         idle = [follower.name for follower in self.followers if follower.updates == 0]
         if idle:
             raise Violation(f"no update came to {idle}")
-        sequences = list(ledger.applied.values())
-        if len(set(sequences)) != len(sequences):
-            raise Violation("two actions were told one sequence")
+        received = [thread.received for thread in [*self.followers, *self.readers]]
+        evidence = Evidence(
+            self.ledger, received, state, [self.history(number) for number in range(3)])
+        judge = Judge(evidence)
+        judge.judge()
+        return {
+            "acknowledged": len(self.ledger.applied), "lost": 0, "doubled": 0,
+            "unknown": unknown, "refused": len(self.ledger.refused), "compared": judge.compared,
+            "oldest read": f"{max(reader.oldest for reader in self.readers):.2f} s",
+            "planted and found": prove(evidence, self.random.random())}
 
     def close(self):
         for daemon in self.daemons:
             if daemon.is_running():
                 daemon.process.send_signal(signal.SIGCONT)
                 daemon.kill()
-        for process in self.etcd.processes:
-            if process is not None and process.poll() is None:
-                process.send_signal(signal.SIGCONT)
         self.etcd.close()
 
 
@@ -489,12 +308,11 @@ def run(binary, home, seed, count, names=None):
     unknown = set(names) - set(FAULTS)
     if unknown:
         raise Violation(f"no such faults: {unknown}")
-    cluster = Cluster(binary, home, seed)
-    gaps = {name: [] for name in names}
+    cluster, timings = Cluster(binary, home, seed), Timings(names)
     try:
         cluster.begin()
         cluster.check_status()
-        for round in range(count):
+        for _ in range(count):
             for name in cluster.random.sample(names, len(names)):
                 time.sleep(0.3 + cluster.random.random())
                 leader = cluster.await_leader()
@@ -504,20 +322,10 @@ def run(binary, home, seed, count, names=None):
                 cluster.fault_count += 1
                 getattr(cluster, name)(target)
                 if target == leader:
-                    gaps[name].append(cluster.ledger.gap(since))
+                    timings.add(name, cluster.ledger.gap(since))
                 cluster.check()
-        cluster.judge(cluster.settle())
+        totals = cluster.judge(cluster.settle())
     finally:
         cluster.close()
-    updates = sum(follower.updates for follower in cluster.followers)
-    report = {
-        "rounds": count * len(names), "applied": len(cluster.ledger.applied),
-        "refused": len(cluster.ledger.refused), "unknown": len(cluster.ledger.unknown),
-        "updates": updates, "lost": 0, "doubled": 0,
-    }
-    for name, times in gaps.items():
-        if times:
-            times.sort()
-            report[name] = (
-                f"median {times[len(times) // 2]:.2f} s, most {times[-1]:.2f} s of {len(times)}")
-    return report
+    timings.show()
+    return totals

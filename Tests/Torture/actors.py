@@ -224,15 +224,12 @@ class Follower(threading.Thread):
         client = Client(self.path, self.name)
         try:
             self.resume(client)
-            client.connection.socket.settimeout(0.5)
             while not self.end.is_set():
                 if client.updates:
                     self.take(client.updates.popleft())
-                    continue
-                try:
+                # A frame is read to its end, as its beginning would be lost otherwise.
+                elif select.select([client.connection.socket], [], [], 0.5)[0]:
                     self.take(client.connection.receive())
-                except TimeoutError:
-                    continue
         finally:
             client.connection.close()
 
@@ -240,7 +237,6 @@ class Follower(threading.Thread):
         if self.epoch not in (None, client.epoch):
             raise Violation(f"{self.name}: another epoch: {client.welcome}")
         self.epoch, self.content, self.slices = client.epoch, dict(self.marked), {}
-        client.connection.socket.settimeout(30)
         for path in self.PATHS:
             since = self.content[path][0] if path in self.content else None
             slice, granted = client.subscribe(path, "replica", since=since)
@@ -313,7 +309,7 @@ class Reader(threading.Thread):
         self.received = Received()
         self.oldest = 0.0  # seconds by which the oldest answer was behind its request
         self.served = 0.0  # when the last answered request was sent
-        self.cut = 0.0  # when the node last refused to serve
+        self.ends = []  # when connections ended, and the daemon's reason
 
     def run(self):
         try:
@@ -322,8 +318,7 @@ class Reader(threading.Thread):
                     self.read()
                 except LOST as end:
                     expect_orderly(self.name, end)
-                    if is_cut(end):
-                        self.cut = time.monotonic()
+                    self.ends.append((time.monotonic(), getattr(end, "reason", None)))
                     time.sleep(0.02)
         except BaseException as error:  # noqa: BLE001
             self.error = error

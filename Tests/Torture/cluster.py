@@ -72,16 +72,24 @@ class Cluster:
                 *getattr(self, "readers", [])]
 
     def status(self, number):
-        """What a node says of the cluster; None if it does not answer."""
+        """What a node says of the cluster to an administrator; None if it does not answer."""
         try:
-            client = Client(os.path.join(self.daemons[number].home, "admin"), "operator")
-            client.connection.socket.settimeout(1)
-            try:
-                return client.ask({"cluster": {}})
-            finally:
-                client.connection.close()
-        except (*LOST, Refused, TimeoutError):
+            connection = Connection(os.path.join(self.daemons[number].home, "admin"))
+        except LOST:
             return None
+        try:
+            connection.socket.settimeout(1)
+            hello = {"versionMin": 1, "versionMax": 1, "program": "operator"}
+            connection.send(HELLO, hello, number=MAGIC)
+            connection.send(ASK, {"cluster": {}}, number=1)
+            while (frame := connection.receive()).kind != ANSWER:
+                if frame.kind == REFUSED:
+                    return None
+            return frame.item()
+        except LOST:
+            return None
+        finally:
+            connection.close()
 
     def leader(self, other_than=None):
         for number in range(3):

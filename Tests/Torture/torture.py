@@ -51,6 +51,9 @@ def main():
     cluster = commands.add_parser("cluster", parents=[common], help="three nodes over etcd")
     cluster.add_argument("--count", type=int, default=10, help="rounds of each fault")
     cluster.add_argument("--only", help="names of faults, between commas")
+    networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
+    networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
+    networks.add_argument("--only", help="names of faults between commas, or short for a choice")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     scenarios.add_argument("--prints", action="store_true", help="judge no duration")
@@ -96,8 +99,11 @@ def main():
             import memory as module
 
             counts = module.run(daemon, home, arguments.seed, arguments.rounds)
-        elif arguments.command == "cluster":
-            import cluster as module
+        elif arguments.command in ("cluster", "networks"):
+            if arguments.command == "cluster":
+                import cluster as module
+            else:
+                import networks as module
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(daemon, home, arguments.seed, arguments.count, names)

@@ -83,12 +83,15 @@ class Actor(threading.Thread):
 
     WINDOW = 8
     PATIENCE = 60
+    # Seconds between two actions at least, so that the history of a long run can be compared.
+    PACE = 0.004
 
     def __init__(self, daemon, name, ledger):
         super().__init__(name=name, daemon=True)
         self.path, self.ledger = daemon.socket, ledger
         self.session = self.epoch = self.error = None
         self.ordinal, self.sequence, self.count = 0, 0, 0
+        self.due = 0.0  # when the next action may be sent
         self.pending = {}  # the bodies of actions without an outcome, by ordinal
         self.end, self.pause = threading.Event(), threading.Event()
 
@@ -125,7 +128,7 @@ class Actor(threading.Thread):
     def act(self):
         while True:
             ends = self.end.is_set() or self.pause.is_set()
-            while len(self.pending) < self.WINDOW and not ends:
+            while len(self.pending) < self.WINDOW and not ends and self.is_due():
                 self.ordinal += 1
                 self.count += 1
                 key = f"{self.name}-{self.count}"
@@ -136,9 +139,17 @@ class Actor(threading.Thread):
             if not self.pending:
                 if self.end.is_set():
                     return
-                time.sleep(0.01)
+                time.sleep(self.PACE)
                 continue
             self.take(self.connection.receive())
+
+    def is_due(self):
+        """Whether the next action may be sent; a client that waited sends a window at once."""
+        now = time.monotonic()
+        if now < self.due:
+            return False
+        self.due = max(self.due, now - self.WINDOW * self.PACE) + self.PACE
+        return True
 
     def take(self, frame):
         if frame.kind == APPLIED:

@@ -1,10 +1,13 @@
 """Three daemons over three members of etcd: leaders are killed, stopped and deposed."""
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 from actors import Actor, Follower, Ledger, Reader
@@ -268,15 +271,20 @@ class Cluster:
         except (*LOST, Refused, TimeoutError):
             return None
 
-    def history(self, number):
-        """What `reactorctl log` prints at a node."""
-        run = subprocess.run(
-            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "log", "/", "--json",
-             "--socket", self.daemons[number].socket],
-            capture_output=True, text=True, timeout=300)
-        if run.returncode != 0:
-            raise Violation(f"reactorctl log: {run.returncode}: {run.stderr}")
-        return History(run.stdout)
+    def histories(self):
+        """What `reactorctl log` prints at each node."""
+        with contextlib.ExitStack() as stack:
+            runs = [
+                stack.enter_context(subprocess.Popen(
+                    [os.path.join(os.path.dirname(self.binary), "reactorctl"), "log", "/", "--json",
+                     "--socket", daemon.socket], stdout=subprocess.PIPE, text=True))
+                for daemon in self.daemons]
+            # The output of each is read while all run.
+            with ThreadPoolExecutor(3) as pool:
+                texts = list(pool.map(lambda run: run.stdout.read(), runs))
+        if any(run.returncode != 0 for run in runs):
+            raise Violation(f"reactorctl log: {[run.returncode for run in runs]}")
+        return [History(text) for text in texts]
 
     def judge(self, state):
         """Compares all that clients were told; returns numbers for the report."""
@@ -288,8 +296,7 @@ class Cluster:
         if idle:
             raise Violation(f"no update came to {idle}")
         received = [thread.received for thread in [*self.followers, *self.readers]]
-        evidence = Evidence(
-            self.ledger, received, state, [self.history(number) for number in range(3)])
+        evidence = Evidence(self.ledger, received, state, self.histories())
         judge = Judge(evidence)
         judge.judge()
         return {
@@ -335,5 +342,7 @@ def run(binary, home, seed, count, names=None):
         totals = cluster.judge(cluster.settle())
     finally:
         cluster.close()
+    shutil.rmtree(home)
+    os.mkdir(home)
     timings.show()
     return totals

@@ -95,13 +95,12 @@ class Judge:
 
     def judge_history(self, history):
         """Sequences are dense up to the number of all actions, and each action is there once."""
-        if history.last - history.first + 1 != len(history.keys):
+        first, last = history.first, history.last
+        if last - first + 1 != len(history.keys):
+            raise Violation(f"a history has {len(history.keys)} of {first} to {last}")
+        if last != len(self.evidence.keys):
             raise Violation(
-                f"a history has {len(history.keys)} of {history.first} to {history.last}")
-        if history.last != len(self.evidence.keys):
-            raise Violation(
-                f"a history ends at {history.last}, and {len(self.evidence.keys)} actions were "
-                "applied")
+                f"a history ends at {last}, and {len(self.evidence.keys)} actions were applied")
         keys = set(history.keys.values())
         if len(keys) != len(history.keys):
             raise Violation("a history has an action twice")
@@ -109,16 +108,16 @@ class Judge:
             raise Violation(
                 f"a history has {sorted(keys - self.evidence.keys)[:5]}, and the map has not")
         for other in self.evidence.histories:
-            begin = max(history.first, other.first)
-            for sequence in range(begin, history.last + 1):
+            for sequence in range(max(first, other.first), last + 1):
                 if history.keys[sequence] != other.keys.get(sequence):
                     raise Violation(
                         f"two nodes have different actions at sequence {sequence}: "
                         f"{history.keys[sequence]} and {other.keys.get(sequence)}")
 
     def judge_told(self, history):
+        first = history.first
         for key, sequence in self.evidence.applied.items():
-            if sequence >= history.first and history.keys.get(sequence) != key:
+            if sequence >= first and history.keys.get(sequence) != key:
                 raise Violation(
                     f"{key} was told sequence {sequence}, where the history has "
                     f"{history.keys.get(sequence)}")
@@ -126,31 +125,32 @@ class Judge:
 
     def judge_shown(self, history):
         # The counter and the keys after each action, from the end, which all nodes agree about.
+        first, last = history.first, history.last
         count, keys = self.evidence.count, fingerprint(self.evidence.keys)
-        counts, sets = {history.last: count}, {history.last: keys}
-        for sequence in range(history.last, history.first - 1, -1):
+        counts, sets = {last: count}, {last: keys}
+        for sequence in range(last, first - 1, -1):
             key = history.keys[sequence]
             count -= amount(key)
             keys ^= hash(key)
             counts[sequence - 1], sets[sequence - 1] = count, keys
 
-        def compare(sequence, shown, kept):
+        def compare(sequence, shown, kept, begin):
             self.compared += 1
-            if sequence >= history.first and shown != kept:
+            if sequence >= begin and shown != kept:
                 raise Violation(
                     f"a client was shown {shown} at sequence {sequence}, where the history has "
                     f"{kept}")
 
         for received in self.evidence.received:
             for sequence, count in received.counts:
-                compare(sequence, count, counts.get(sequence))
+                compare(sequence, count, counts.get(sequence), first - 1)
             for sequence, number, keys in received.sets:
-                compare(sequence, (number, keys), (sequence, sets.get(sequence)))
+                compare(sequence, (number, keys), (sequence, sets.get(sequence)), first - 1)
             for sequence, key in received.keys:
-                compare(sequence, key, history.keys.get(sequence))
+                compare(sequence, key, history.keys.get(sequence), first)
             for sequence, added in received.added:
                 kept = history.keys.get(sequence)
-                compare(sequence, added, kept and amount(kept))
+                compare(sequence, added, kept and amount(kept), first)
 
 
 # Faults that the judge must find

@@ -1,6 +1,7 @@
 """Three daemons on three machines, whose links are cut, and whose members of etcd lose their leader."""
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -360,9 +361,12 @@ def run(binary, home, seed, count, names=None):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     network = Network()
     try:
-        return drill(Machines(binary, home, seed, network), count, names)
+        totals = drill(Machines(binary, home, seed, network), count, names)
     finally:
         network.close()
+    shutil.rmtree(home)
+    os.mkdir(home)
+    return totals
 
 
 def drill(cluster, count, names):

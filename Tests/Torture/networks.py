@@ -353,7 +353,7 @@ SHORT = ["isolate_leader", "isolate_follower", "cut_leader_member", "cut_all", "
 
 def run(binary, home, seed, count, names=None):
     """Injects each fault `count` times, in random order; returns numbers for the report."""
-    names = SHORT if names == ["short"] else names or FAULTS
+    names = {("short",): SHORT, ("all",): FAULTS}.get(tuple(names or ["all"]), names)
     unknown = set(names) - set(FAULTS)
     if unknown:
         raise Violation(f"no such faults: {unknown}")

@@ -53,7 +53,7 @@ def main():
     cluster.add_argument("--only", help="names of faults, between commas")
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
-    networks.add_argument("--only", help="names of faults between commas, or short for a choice")
+    networks.add_argument("--only", help="names of faults between commas; all, or short")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     scenarios.add_argument("--prints", action="store_true", help="judge no duration")

@@ -83,8 +83,9 @@ class Actor(threading.Thread):
 
     WINDOW = 8
     PATIENCE = 60
-    # Seconds between two actions at least, so that the history of a long run can be compared.
-    PACE = 0.004
+    # Seconds between two actions at least: the map and the history grow with each, and an
+    # unoptimised daemon is slow with large ones.
+    PACE = 0.02
 
     def __init__(self, daemon, name, ledger):
         super().__init__(name=name, daemon=True)

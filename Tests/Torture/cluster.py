@@ -302,7 +302,6 @@ class Cluster:
         return {
             "acknowledged": len(self.ledger.applied), "lost": 0, "doubled": 0,
             "unknown": unknown, "refused": len(self.ledger.refused), "compared": judge.compared,
-            "oldest read": f"{max(reader.oldest for reader in self.readers):.2f} s",
             "planted and found": prove(evidence, self.random.random())}
 
     def close(self):

@@ -11,6 +11,8 @@ class Timings:
         self.times[name].append(seconds)
 
     def show(self, title="seconds without an acknowledgement"):
+        if not any(self.times.values()):
+            return
         width = max(map(len, [title, *self.times]))
         print(f"{title:{width}}  rounds  median    99 %    most")
         for name, times in self.times.items():

@@ -16,12 +16,12 @@ STALE_SLACK = 0.25
 
 
 def amount(key):
-    """By how much the action of a key increments the counter: its value shows which actions it had."""
+    """By how much a key's action increments the counter, which so shows what actions it had."""
     return zlib.crc32(key.encode()) % 1_000_003 + 1
 
 
 def expect_orderly(name, end):
-    """A daemon that ends, hands over or is cut off closes connections, but for no fault of theirs."""
+    """A daemon that ends, hands over or is cut off blames no client when it closes connections."""
     if isinstance(end, TimeoutError):
         raise Violation(f"{name}: no outcome within {Actor.PATIENCE} s")
     reason = getattr(end, "reason", None)
@@ -309,7 +309,7 @@ class Follower(threading.Thread):
 class Reader(threading.Thread):
     """Reads the counter at one node all the time, without waiting for the answers.
 
-    An answer shows all actions that a client had been told of STALE_MAX before the request was sent.
+    An answer has all actions that a client knew of STALE_MAX before the request was sent.
     """
 
     INTERVAL = 0.05
@@ -351,8 +351,10 @@ class Reader(threading.Thread):
                         continue
                 frame = connection.receive()
                 if frame.kind == ANSWER:
-                    moment = sent[frame.number] if frame.number == number else sent.pop(frame.number)
-                    sequence = self.take(frame.item(), moment, sequence)
+                    sequence = self.take(frame.item(), sent[frame.number], sequence)
+                    # The last one tells when the next is due.
+                    if frame.number != number:
+                        del sent[frame.number]
                 elif frame.kind == REFUSED:
                     raise Violation(f"{self.name}: {frame.item()}")
         finally:

@@ -22,7 +22,7 @@ NAMES = ["a", "b", "c"]
 
 
 class Cluster:
-    """The daemons, the members of etcd, and what is done to them; on a network's machines, if any."""
+    """The daemons, the members of etcd, and their faults; on a network's machines, if any."""
 
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "1MiB"}

@@ -46,8 +46,8 @@ def fields(text):
 class Etcd:
     """Three members in one directory, whose clients use Unix sockets.
 
-    With a network, each member runs on its machine there and has the others' addresses; without one,
-    the members speak to each other over Unix sockets.
+    With a network, each member runs on its machine there and has the others' addresses. Without
+    one, the members speak to each other over Unix sockets.
     """
 
     def __init__(self, home, network=None):

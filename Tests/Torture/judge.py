@@ -63,7 +63,7 @@ class Evidence:
 
 
 class Judge:
-    """Each acknowledged action is there once, at its sequence, and no node ever showed anything else."""
+    """Each acknowledged action is there once, at its sequence, and no node showed another."""
 
     def __init__(self, evidence):
         self.evidence = evidence

@@ -20,8 +20,8 @@ class Network:
     """Namespaces with a link each to a router, which is a namespace too.
 
     A cut is a rule of the router: packets that come from one machine for another vanish without an
-    answer, as on a line that is cut somewhere else. Connections stay open at both ends, and resume if
-    the cut is healed before they give up.
+    answer, as on a line that is cut somewhere else. Connections stay open at both ends, and resume
+    if the cut is healed before they give up.
     """
 
     def __init__(self, count=3):

@@ -1,4 +1,4 @@
-"""Three daemons on three machines, whose links are cut, and whose members of etcd lose their leader."""
+"""Three daemons on three machines: links are cut, and the members of etcd lose their leader."""
 
 import os
 import shutil
@@ -205,7 +205,7 @@ class Machines(Cluster):
         self.cut_link(*self.part_leaders())
 
     def cut_all(self):
-        """All links are cut: nothing is acknowledged, and no node serves a state that is too old."""
+        """All links are cut: nothing is acknowledged, and no node serves an old state."""
         leader, since = self.await_leader(), time.monotonic()
         for one, other in ((0, 1), (1, 2), (0, 2)):
             self.network.cut(one, other)
@@ -321,7 +321,7 @@ class Machines(Cluster):
         self.await_all(begun + 10)
 
     def pause_idle_leader(self):
-        """The same without an action on its way: requests that waited are answered by what it knew."""
+        """The same without an action on its way, whose outcome would hold back answers."""
         leader = self.await_leader()
         self.actors[leader].pause.set()
         deadline = time.monotonic() + REPAIR_MAX

@@ -9,7 +9,8 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// A shell with a seat in a cluster, on a real loop with real sockets. Drives ``ClusterSeat``.
+/// A shell with a seat in a cluster, on a real loop with real sockets. Drives ``ClusterSeat`` and
+/// ``MeteredLog``.
 @Suite("a node's seat in its cluster", .timeLimit(.minutes(10)))
 struct ClusterSeatTests {
     private let home = TestDirectory()

@@ -41,8 +41,6 @@ package final class ClusterMember: Journal {
     /// The position of the last stored row that survives a power cut, and those of later rows.
     private var positions: [AppliedPosition]
     private(set) package var counts = Counts()
-    /// Counts the calls to the engine.
-    private(set) var meter = ClusterMeter()
     /// Whether the server has had a turn since its end as the leader: its state is of no row.
     private(set) package var hasDropped = false
 
@@ -198,7 +196,6 @@ extension ClusterMember {
     private func receive(_ event: EngineEvent) {
         guard !status.isStopped else { return }
         if case .down(let reason) = event { host.take(.disconnected(reason)) }
-        meter.record(event, at: host.now)
         machine.receive(event, at: host.now)
         drain()
     }
@@ -239,7 +236,6 @@ extension ClusterMember {
     }
 
     private func send(_ call: EngineCall) {
-        meter.record(call, at: host.now)
         guard case .announce(var report) = call else { return engine.send(call) }
         // Other nodes compare it with their clocks as of this call.
         report.wallClock = host.wallClock

@@ -6,7 +6,7 @@ import ReactorWire
 ///     meter.record(call, at: now)         // a call is made
 ///     meter.record(event, at: later)      // the engine reports something
 ///
-/// *Place*: in the ``ClusterMember``, before the machine gets the event. *Shape*: the duration of an
+/// *Place*: in the ``MeteredLog`` of a ``ClusterSeat``. *Shape*: the duration of an
 /// append is that from its first call to the answer; a call that is repeated is the same append.
 struct ClusterMeter {
     /// From the first call of an append to the answer that the log has the entry.

@@ -19,7 +19,7 @@ final class ClusterSeat {
         get { host.onNews }
         set { host.onNews = newValue }
     }
-    private let log: any ClusterLog
+    private let log: MeteredLog
     private let host: ShellHost
 
     /// Joins a cluster, whose log has the rows up to `start`; `end` is that row in the data directory
@@ -29,7 +29,7 @@ final class ClusterSeat {
         for shell: ServerShell, _ keeper: HistoryKeeper, seed: UInt64
     ) throws(LoopError) {
         config = cluster.config
-        log = cluster.log
+        log = MeteredLog(cluster.log) { [loop = shell.loop] in loop.now }
         host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop))
         member = ClusterMember(
             config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),
@@ -62,7 +62,6 @@ final class ClusterSeat {
 
     /// Ends the connection to the engine, and stops calling the member.
     func close() {
-        log.onEvent = nil
         log.close()
         host.timer.close()
     }
@@ -81,7 +80,7 @@ final class ClusterSeat {
             role: member.role.name, hasLeader: member.leader != nil, isCut: host.server.isCut,
             staleRefusals: host.server.statistics.refusals[.cut] ?? 0, term: member.term,
             takeovers: member.counts.promotions, depositions: member.counts.depositions,
-            meter: member.meter, appliedRow: applied,
+            meter: log.meter, appliedRow: applied,
             headRow: member.reports.map(\.applied).reduce(applied, max),
             missingEntryCount: member.missingEntryCount, age: member.age,
             logByteCount: member.role.isOfLeader ? member.uncompactedByteCount : nil,

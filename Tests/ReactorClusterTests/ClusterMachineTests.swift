@@ -121,7 +121,7 @@ struct ClusterMachineTests {
         #expect(!driver.calls.contains { $0.kind == .vacate || $0.kind == .takeOver })
     }
 
-    @Test("a refused attempt to give up a claim tells who leads; a candidate keeps the claim")
+    @Test("a refused attempt to give up a claim names the leader; a candidate keeps the claim")
     func formerClaimTaken() {
         let driver = Driver { $0.isCandidate = false }
         driver.start()

@@ -390,7 +390,7 @@ def run(binary, home, seed, count, names=None, strict=False):
     network, report = Network(), Report(names)
     try:
         # The map grows with each action, and an unoptimised daemon is slow with a large one: each
-        # round has a cluster of its own.
+        # round has a new cluster.
         for number in range(count):
             place = os.path.join(home, str(number))
             os.mkdir(place, mode=0o700)

@@ -28,7 +28,7 @@ struct NodeBook {
             // A look may be answered with an older state than the look before it.
             let known = pages[node]?.version ?? 0
             guard sighting.version > known else { continue }
-            // It was made between two looks. The first one that is seen may be old.
+            // The node made it between two looks; the first report that a look shows may be old.
             let isTimed = known > 0 && span ?? .max <= 2 * settings.leaderLookInterval
             pages[node] = Page(
                 version: sighting.version, report: sighting.report, heardAt: now,

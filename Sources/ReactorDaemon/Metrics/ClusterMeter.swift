@@ -6,8 +6,8 @@ import ReactorWire
 ///     meter.record(call, at: now)         // a call is made
 ///     meter.record(event, at: later)      // the engine reports something
 ///
-/// *Place*: in the ``MeteredLog`` of a ``ClusterSeat``. *Shape*: the duration of an
-/// append is that from its first call to the answer; a call that is repeated is the same append.
+/// *Place*: in the ``MeteredLog`` of a ``ClusterSeat``. *Shape*: the duration of an append is that from
+/// its first call to the answer; a call that is repeated is the same append.
 struct ClusterMeter {
     /// From the first call of an append to the answer that the log has the entry.
     private(set) var appends = Histogram()
@@ -24,7 +24,7 @@ struct ClusterMeter {
     private var hasConnected = false
     private var flight: Flight?
 
-    /// An append without an answer that tells.
+    /// An append of which it is not known whether the log has it.
     private struct Flight {
         let entry: [UInt8]
         let expected: UInt64

@@ -260,7 +260,7 @@ extension MemberNode {
         return (node as? Node<Works>)?.state
     }
 
-    /// A leader applies only what effects of its own term emit.
+    /// A leader applies what effects emit that began in the same term, and nothing of earlier ones.
     private func checkWorks() {
         guard let terms = works?.terms else { return }
         let others = terms.dropFirst(workedCount).filter { $0 != floor.term }

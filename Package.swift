@@ -19,15 +19,8 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// Products that only a build with the trait `Cluster` fetches and compiles.
+/// What only a build with the trait `Cluster` fetches and compiles.
 let whenCluster = TargetDependencyCondition.when(traits: ["Cluster"])
-let grpcCore = Target.Dependency.product(
-    name: "GRPCCore", package: "grpc-swift-2", condition: whenCluster)
-let grpcTransport = Target.Dependency.product(
-    name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport",
-    condition: whenCluster)
-let grpcProtobuf = Target.Dependency.product(
-    name: "GRPCProtobuf", package: "grpc-swift-protobuf", condition: whenCluster)
 let protobuf = Target.Dependency.product(
     name: "SwiftProtobuf", package: "swift-protobuf", condition: whenCluster)
 
@@ -58,9 +51,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
-        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
-        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
-        .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
@@ -77,6 +67,8 @@ let package = Package(
         // libyaml.
         .systemLibrary(
             name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        // nghttp2. Without pkgConfig, so that builds without the trait Cluster do not look for it.
+        .systemLibrary(name: "CNGHTTP2", providers: [.apt(["libnghttp2-dev"])]),
         // Checked loads and stores of whole words. Must not know any target above.
         .target(name: "ReactorBytes", swiftSettings: strict),
         // The compiler plug-in for macros. Must not know the run time.
@@ -136,7 +128,8 @@ let package = Package(
         .target(
             name: "ReactorEtcd",
             dependencies: [
-                "ReactorCluster", "ReactorThreads", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+                "ReactorCluster", "ReactorLoop", "ReactorThreads", protobuf,
+                .target(name: "CNGHTTP2", condition: whenCluster),
             ],
             exclude: ["Protocol/etcd.proto"], swiftSettings: strict),
         // The server's state machine, without I/O. Must not know concrete reactors, clocks,
@@ -317,7 +310,7 @@ let package = Package(
         .testTarget(
             name: "ReactorEtcdTests",
             dependencies: [
-                "ReactorCluster", "ReactorEtcd", "ReactorThreads", "TestPrograms", grpcCore,
+                "ReactorCluster", "ReactorEtcd", "ReactorLoop", "ReactorThreads", "TestPrograms",
                 protobuf,
             ],
             swiftSettings: strict),

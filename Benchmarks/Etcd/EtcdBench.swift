@@ -26,8 +26,8 @@ import ArgumentParser
             defer { etcd.stop() }
             let path = etcd.socket(0)
             let loop = try EventLoop()
-            let ours = LogClient(path, "ours", loop)
-            let bareTerm = LogClient(path, "bare", loop).lead()
+            let ours = try LogClient(path, "ours", loop)
+            let bareTerm = try LogClient(path, "bare", loop).lead()
             let term = ours.lead()
             let bare = BareEtcd(to: path, cluster: "bare")
             let entry = [UInt8](repeating: 7, count: bytes)
@@ -70,10 +70,9 @@ import ArgumentParser
         private let loop: EventLoop
         private var event: EngineEvent?
 
-        init(_ path: String, _ cluster: String, _ loop: EventLoop) {
+        init(_ path: String, _ cluster: String, _ loop: EventLoop) throws {
             self.loop = loop
-            let handle = loop.handle
-            log = EtcdLog(socket: path, keys: ClusterKeys(name: cluster)) { handle.post($0) }
+            log = try EtcdLog(socket: path, keys: ClusterKeys(name: cluster), on: loop)
             log.onEvent = { [unowned self] event in self.event = event }
             log.open()
             while event != .up { turn() }

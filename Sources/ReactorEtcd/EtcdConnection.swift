@@ -1,194 +1,204 @@
 #if Cluster
-    import GRPCCore
-    import GRPCNIOTransportHTTP2Posix
-    import GRPCProtobuf
-    import ReactorThreads
+    import ReactorCluster
+    import ReactorLoop
     import SwiftProtobuf
 
     /// A connection to one etcd member, over the Unix socket at which it accepts clients.
     ///
     /// *Place*: carries the calls of an ``EtcdLog``, which replaces it after a failure. Calls may
     /// overlap; etcd carries them out in any order.
-    /// *Owner*: any task. Releasing the last reference ends the connection and all its calls.
-    final class EtcdConnection: Sendable {
+    /// *Owner*: the loop's thread. A handler is called once, never from inside the call that takes
+    /// it. After ``close()``, no handler is called.
+    final class EtcdConnection {
         /// Maximum bytes of an answer. etcd splits the answers of a watch at 2 MiB, and other
         /// answers have at most one entry and a few reports.
         static let answerBytesMax = 16 << 20
 
-        /// Maximum calls on one HTTP/2 connection. etcd answers each call with a PING as well, and
-        /// SwiftNIO ends a connection with more than 200 PINGs in 30 seconds.
-        private static let callsMax = 150
+        /// Called with the reason after the connection has ended by itself, and after the handlers
+        /// of all calls.
+        var onEnd: ((EtcdFailure) -> Void)?
 
-        /// The HTTP/2 connections for the next calls and for the former ones. A call may begin some
-        /// time after it has chosen its connection, so a connection is retired only when its
-        /// successor is replaced.
-        private let wires: Guarded<(current: EtcdWire, former: EtcdWire?)>
-        private let path: String
+        private let loop: EventLoop
+        private let socket: Connection
+        private let timer: LoopTimer
+        private var session: GRPCSession
+        private var calls = EtcdCalls()
+        /// The first reason to end the connection.
+        private var fault: String?
+        /// Why the connection has ended; nil before.
+        private var ending: EtcdFailure?
 
-        /// Begins to connect to the socket at `path`, and tries until it succeeds.
-        private init(to path: String) throws {
-            self.path = path
-            wires = Guarded((try EtcdWire(to: path), nil))
-        }
-
-        /// The HTTP/2 connection for a call; another one after ``callsMax`` calls.
-        private func wireForCall() throws -> EtcdWire {
-            try wires.withLock { wires in
-                if wires.current.calls == Self.callsMax {
-                    let next = try EtcdWire(to: path)
-                    wires.former?.retire()
-                    wires = (next, wires.current)
-                }
-                wires.current.calls += 1
-                return wires.current
-            }
-        }
-
-        /// Connects to the member that accepts clients at the socket at `path`. Returns once the
-        /// member has answered, with its status.
-        static func open(
-            _ path: String, within time: Duration
-        ) async -> Result<(EtcdConnection, EtcdStatusResponse), EtcdFailure> {
-            do {
-                let connection = try EtcdConnection(to: path)
-                let answer = await connection.call(.status, EtcdStatusRequest(), within: time)
-                return answer.map { (connection, $0) }
+        /// Connects to the member that accepts clients at the socket at `path`.
+        ///
+        /// *Throws*: if no member listens there.
+        init(to path: String, on loop: EventLoop) throws(EtcdFailure) {
+            self.loop = loop
+            do throws(HTTP2Fault) {
+                session = try GRPCSession(answerBytesMax: Self.answerBytesMax)
             } catch {
-                return .failure(EtcdFailure(error))
+                throw .outage(.disconnected, reason: error.reason)
             }
+            do throws(LoopError) {
+                timer = try LoopTimer(on: loop)
+                socket = try Connection.connect(to: UnixAddress(path), on: loop)
+            } catch {
+                throw .outage(.disconnected, reason: "\(error)")
+            }
+            timer.onFire = { [weak self] in self?.endLateCalls() }
+            socket.onBytes = { [weak self] bytes in self?.receive(bytes) }
+            socket.onClosed = { [weak self] error in
+                self?.end("\(error.map { "\($0)" } ?? "the member closed the connection")")
+            }
+            socket.resumeReading()
+            flush()
         }
 
         deinit { close() }
 
         /// Ends the connection and all its calls.
         func close() {
-            wires.withLock { wires in
-                wires.current.cancel()
-                wires.former?.cancel()
-            }
+            onEnd = nil
+            calls = EtcdCalls()
+            socket.onClosed = nil
+            socket.close()
+            timer.close()
         }
 
-        /// Sends `request` and returns the answer.
+        /// Sends `request`, and calls `handler` with the answer, or with a failure once `time` has
+        /// passed.
         func call<Request: Message, Answer: Message>(
-            _ call: EtcdCall<Request, Answer>, _ request: Request, within time: Duration
-        ) async -> Result<Answer, EtcdFailure> {
-            var options = Self.options
-            options.timeout = time
-            do {
-                let answer = try await wireForCall().client.unary(
-                    request: ClientRequest(message: request), descriptor: call.descriptor,
-                    serializer: ProtobufSerializer<Request>(),
-                    deserializer: ProtobufDeserializer<Answer>(), options: options,
-                    onResponse: { try $0.message })
-                return .success(answer)
-            } catch {
-                return .failure(EtcdFailure(error))
+            _ call: EtcdCall<Request, Answer>, _ request: Request, within time: Duration,
+            _ handler: @escaping (Result<Answer, EtcdFailure>) -> Void
+        ) {
+            let number = begin(call, request, isOnly: true)
+            calls.add(
+                EtcdPendingCall(
+                    number: number, deadline: loop.now + UInt64(max(0, time / .nanoseconds(1)))
+                ) {
+                    handler($0.flatMap { Self.decoded($0) })
+                })
+            planTimer()
+        }
+
+        /// Sends `request`, and turns the loop until there is an answer, or until `time` has passed.
+        func answer<Request: Message, Answer: Message>(
+            to call: EtcdCall<Request, Answer>, _ request: Request, within time: Duration
+        ) -> Result<Answer, EtcdFailure> {
+            var result: Result<Answer, EtcdFailure>?
+            self.call(call, request, within: time) { result = $0 }
+            while true {
+                if let result { return result }
+                if let ending { return .failure(ending) }
+                loop.turn(.wait)
             }
         }
 
-        /// Watches keys, and calls `take` with each answer, in order. Reads the next answer when
-        /// `take` has returned, so that etcd waits for a slow owner.
+        /// Watches keys, and calls `handler` with each answer, in order, and at last with the reason
+        /// for the end. Returns the number for ``endWatch(_:)``.
         ///
-        /// Returns when the watch has ended; nil if etcd ended it without an error.
+        /// The bytes of later answers are read when `handler` has returned, so that etcd waits for a
+        /// slow owner.
         func watch(
             _ request: EtcdWatchCreateRequest,
-            _ take: @escaping @Sendable (EtcdWatchResponse) async -> Void
-        ) async -> EtcdFailure? {
+            _ handler: @escaping (Result<EtcdWatchResponse, EtcdFailure>) -> Void
+        ) -> Int32? {
+            let request = EtcdWatchRequest.with { $0.createRequest = request }
+            let number = begin(.watch, request, isOnly: false)
+            calls.add(
+                EtcdPendingCall(number: number, deadline: nil) {
+                    handler($0.flatMap { Self.decoded($0) })
+                })
+            return number
+        }
+
+        /// Ends a watch.
+        func endWatch(_ number: Int32) {
+            guard calls.remove(number) != nil else { return }
+            guarded { () throws(HTTP2Fault) in try session.cancel(number) }
+            flush()
+        }
+
+        /// Begins a call, and returns its number; nil if the connection takes no more calls.
+        private func begin<Request: Message, Answer: Message>(
+            _ call: EtcdCall<Request, Answer>, _ request: Request, isOnly: Bool
+        ) -> Int32? {
+            guard session.canCall else {
+                abandon("the connection takes no more calls")
+                return nil
+            }
             do {
-                // A watch gets few answers with a PING, and lasts longer than the connections of
-                // calls.
-                let wire = try EtcdWire(to: path)
-                defer { wire.cancel() }
-                return try await wire.client.bidirectionalStreaming(
-                    request: StreamingClientRequest { writer in
-                        try await writer.write(.with { $0.createRequest = request })
-                        // etcd ends the watches of a client that has nothing more to send.
-                        while true { try await Task.sleep(for: .seconds(3_600)) }
-                    },
-                    descriptor: EtcdCall.watch.descriptor,
-                    serializer: ProtobufSerializer<EtcdWatchRequest>(),
-                    deserializer: ProtobufDeserializer<EtcdWatchResponse>(),
-                    options: Self.options
-                ) { response in
-                    for try await answer in response.messages { await take(answer) }
-                    return nil
-                }
+                let message: [UInt8] = try request.serializedBytes()
+                let number = try session.call(call.path, message, isOnly: isOnly)
+                flush()
+                return number
             } catch {
-                return EtcdFailure(error)
+                abandon((error as? HTTP2Fault)?.reason ?? "\(error)")
+                return nil
             }
         }
 
-        private static var options: CallOptions {
-            var options = CallOptions.defaults
-            options.maxResponseMessageBytes = answerBytesMax
-            options.maxRequestMessageBytes = answerBytesMax
-            return options
-        }
-    }
-
-    /// One HTTP/2 connection of an ``EtcdConnection``.
-    private struct EtcdWire {
-        let client: GRPCClient<HTTP2ClientTransport.Posix>
-        private let running: Task<Void, Never>
-        /// The calls that were made on it.
-        var calls = 0
-
-        init(to path: String) throws {
-            let transport = try HTTP2ClientTransport.Posix(
-                // The name of the host is part of each request, and a path cannot be one.
-                target: .unixDomainSocket(path: path, authority: "localhost"),
-                transportSecurity: .plaintext, config: Self.config)
-            let client = GRPCClient(transport: transport)
-            self.client = client
-            // Each call reports the reason why it failed, so this error has no further use.
-            running = Task { try? await client.runConnections() }
+        private func receive(_ bytes: Span<UInt8>) {
+            var events: [GRPCEvent] = []
+            guarded { () throws(HTTP2Fault) in events = try session.receive(bytes) }
+            // Windows and answers to PINGs go out before the owner works.
+            flush()
+            for event in events {
+                switch event {
+                case .message(let number, let message): calls.take(message, of: number)?()
+                case .ended(let number, let status): calls.end(number, status)?()
+                }
+            }
+            planTimer()
         }
 
-        /// Ends the connection when its calls are answered.
-        func retire() { client.beginGracefulShutdown() }
-
-        /// Ends the connection and its calls.
-        func cancel() { running.cancel() }
-
-        private static var config: HTTP2ClientTransport.Posix.Config {
-            .defaults { config in
-                // This initialiser leaves out the delay in which gRPC collects writes.
-                config.connection = HTTP2ClientTransport.Config.Connection(
-                    maxIdleTime: .seconds(3_600), keepalive: nil)
-                config.backoff = HTTP2ClientTransport.Config.Backoff(
-                    initial: .milliseconds(20), max: .milliseconds(500), multiplier: 1.6,
-                    jitter: 0.2)
+        private func flush() {
+            guarded { () throws(HTTP2Fault) in
+                let output = try session.takeOutput()
+                socket.write(output.span)
             }
         }
-    }
 
-    /// A call of etcd's interface, with the messages that it takes and returns.
-    struct EtcdCall<Request: Message, Answer: Message>: Sendable {
-        let descriptor: MethodDescriptor
-
-        fileprivate init(_ service: String, _ method: String) {
-            descriptor = MethodDescriptor(
-                fullyQualifiedService: "etcdserverpb.\(service)", method: method)
+        private func guarded(_ body: () throws(HTTP2Fault) -> Void) {
+            do throws(HTTP2Fault) { try body() } catch { abandon(error.reason) }
         }
-    }
 
-    extension EtcdCall where Request == EtcdTxnRequest, Answer == EtcdTxnResponse {
-        /// Reads and sets keys, depending on conditions.
-        static var transaction: Self { Self("KV", "Txn") }
-    }
+        /// Ends the connection soon.
+        private func abandon(_ reason: String) {
+            fault = fault ?? reason
+            socket.close()
+        }
 
-    extension EtcdCall where Request == EtcdCompactionRequest, Answer == EtcdCompactionResponse {
-        /// Discards old revisions.
-        static var compaction: Self { Self("KV", "Compact") }
-    }
+        private func end(_ reason: String) {
+            let failure = EtcdFailure.outage(.disconnected, reason: fault ?? reason)
+            timer.close()
+            ending = failure
+            for report in calls.failAll(failure) { report() }
+            onEnd?(failure)
+        }
 
-    extension EtcdCall where Request == EtcdWatchRequest, Answer == EtcdWatchResponse {
-        /// Reports changes of keys as they happen.
-        static var watch: Self { Self("Watch", "Watch") }
-    }
+        private func planTimer() {
+            guard let deadline = calls.nextDeadline else { return timer.stop() }
+            guard !timer.isStarted else { return }
+            let now = loop.now
+            timer.start(after: .nanoseconds(Int64(clamping: deadline - min(now, deadline))))
+        }
 
-    extension EtcdCall where Request == EtcdStatusRequest, Answer == EtcdStatusResponse {
-        /// Describes the member, which answers by itself.
-        static var status: Self { Self("Maintenance", "Status") }
+        private func endLateCalls() {
+            let now = loop.now
+            while let deadline = calls.nextDeadline, deadline <= now {
+                calls.failOldest(.outage(.late, reason: "no answer in time"))?()
+            }
+            planTimer()
+        }
+
+        private static func decoded<Answer: Message>(
+            _ bytes: [UInt8]
+        ) -> Result<Answer, EtcdFailure> {
+            do {
+                return .success(try Answer(serializedBytes: bytes))
+            } catch {
+                return .failure(.outage(.disconnected, reason: "the answer is damaged: \(error)"))
+            }
+        }
     }
 #endif

@@ -1,6 +1,6 @@
 #if Cluster
     package import ReactorCluster
-    import ReactorThreads
+    import ReactorLoop
 
     /// Reads the base of a cluster in etcd, or founds the cluster, through the member of this
     /// machine.
@@ -10,7 +10,7 @@
     ///
     /// *Place*: before the daemon's loop runs and its ``EtcdLog`` opens.
     /// *Owner*: any thread that runs no tasks. A call blocks it until etcd answers, at most until
-    /// the deadline; tasks carry out the call meanwhile.
+    /// the deadline, and turns a loop of the call.
     ///
     /// A call without an answer is repeated on another connection until the deadline, since etcd
     /// may still start or elect a leader. So is a call that etcd answers with an error.
@@ -61,18 +61,16 @@
         private func answer(
             to request: EtcdTxnRequest
         ) throws(EtcdFoundationError) -> EtcdTxnResponse {
-            let attempts = FoundationAttempts(path: path, request: request, deadline: deadline)
-            let bell = Bell()
-            let result = Guarded<FoundationResult?>(nil)
-            Task {
-                let found = await attempts.run()
-                result.withLock { $0 = found }
-                bell.ring()
+            let loop: EventLoop
+            let attempts: FoundationAttempts
+            do throws(LoopError) {
+                loop = try EventLoop()
+                attempts = try FoundationAttempts(request, to: path, within: deadline, on: loop)
+            } catch {
+                throw .silent(socket: path, within: deadline, reason: "\(error)")
             }
-            while true {
-                bell.wait()
-                if let result = result.withLock({ $0 }) { return try result.get() }
-            }
+            defer { loop.close() }
+            return try attempts.run()
         }
     }
 
@@ -101,50 +99,74 @@
         }
     }
 
-    private typealias FoundationResult = Result<EtcdTxnResponse, EtcdFoundationError>
-
     /// Connects and sends a transaction until etcd answers it, or the time is over.
-    private struct FoundationAttempts: Sendable {
+    private struct FoundationAttempts {
         /// Maximum time of a call: a call on a connection that ended unnoticed has no answer.
         private static let callTime = Duration.nanoseconds(EngineLimits.answerDeadline)
         private static let pause = Duration.milliseconds(50)
 
-        let path: String
-        let request: EtcdTxnRequest
-        let deadline: Duration
+        private let path: String
+        private let request: EtcdTxnRequest
+        private let deadline: Duration
+        private let loop: EventLoop
+        private let timer: LoopTimer
 
-        func run() async -> FoundationResult {
+        init(
+            _ request: EtcdTxnRequest, to path: String, within deadline: Duration,
+            on loop: EventLoop
+        ) throws(LoopError) {
+            self.request = request
+            self.path = path
+            self.deadline = deadline
+            self.loop = loop
+            timer = try LoopTimer(on: loop)
+        }
+
+        func run() throws(EtcdFoundationError) -> EtcdTxnResponse {
             let end = ContinuousClock.now + deadline
             var obstacle: EtcdFoundationError?
             while true {
-                switch await attempt(until: end) {
-                case .success(let answer): return .success(answer)
-                case .failure(let error):
+                do throws(EtcdFoundationError) {
+                    return try attempt(until: end)
+                } catch {
                     let now = ContinuousClock.now
                     // The end of the time may have cut this attempt short, so that an earlier one
                     // says more.
-                    let told = now < end ? error : obstacle ?? error
+                    let cause = now < end ? error : obstacle ?? error
                     guard now + Self.pause < end else {
-                        try? await Task.sleep(until: end, clock: .continuous)
-                        return .failure(told)
+                        wait(max(.zero, now.duration(to: end)))
+                        throw cause
                     }
-                    obstacle = told
+                    obstacle = cause
                 }
-                try? await Task.sleep(for: Self.pause)
+                wait(Self.pause)
             }
         }
 
-        private func attempt(until end: ContinuousClock.Instant) async -> FoundationResult {
-            switch await EtcdConnection.open(path, within: Self.time(until: end)) {
-            case .success(let (connection, _)):
-                let answer = await connection.call(
-                    .transaction, request, within: Self.time(until: end))
-                return answer.mapError {
-                    .undecided(socket: path, within: deadline, reason: $0.reason)
-                }
-            case .failure(let failure):
-                return .failure(.silent(socket: path, within: deadline, reason: failure.reason))
+        private func attempt(
+            until end: ContinuousClock.Instant
+        ) throws(EtcdFoundationError) -> EtcdTxnResponse {
+            let connection: EtcdConnection
+            do throws(EtcdFailure) {
+                connection = try EtcdConnection(to: path, on: loop)
+                _ = try connection.answer(
+                    to: .status, EtcdStatusRequest(), within: Self.time(until: end)
+                ).get()
+            } catch {
+                throw .silent(socket: path, within: deadline, reason: error.reason)
             }
+            do throws(EtcdFailure) {
+                return try connection.answer(
+                    to: .transaction, request, within: Self.time(until: end)
+                ).get()
+            } catch {
+                throw .undecided(socket: path, within: deadline, reason: error.reason)
+            }
+        }
+
+        private func wait(_ time: Duration) {
+            timer.start(after: time)
+            while timer.isStarted { loop.turn(.wait) }
         }
 
         /// The time for a call that begins now.

@@ -1,16 +1,17 @@
 #if Cluster
     package import ReactorCluster
+    package import ReactorLoop
     import ReactorThreads
 
     /// The log of a cluster in etcd, through the member of this machine.
     ///
-    ///     let log = EtcdLog(socket: path, keys: ClusterKeys(name: "house"), post: loop.post)
+    ///     let log = try EtcdLog(socket: path, keys: ClusterKeys(name: "house"), on: loop)
     ///     log.onEvent = { event in machine.receive(event) }
     ///     log.open()
     ///
-    /// *Place*: beneath the cluster's machine. Each call is one request to etcd, which a separate
-    /// task sends; the answer arrives through `post`.
-    /// *Owner*: the thread that `post` runs closures on, in order.
+    /// *Place*: beneath the cluster's machine. Each call is one request to etcd. Its answer arrives in
+    /// a job of the loop's turn that has received it.
+    /// *Owner*: the loop's thread.
     ///
     /// After a call without an answer, the log reports every call on the connection as unknown,
     /// ends the connection, and opens another.
@@ -23,40 +24,52 @@
 
         private let path: String
         private let requests: EtcdRequests
-        private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         private let deadline: Duration
+        private let loop: EventLoop
+        /// Due when the log tries again to connect.
+        private let timer: LoopTimer
         private var link = EtcdLink.closed
+        private var watching = EtcdWatch()
         /// Whether a connection is made again after its end.
         private var isWanted = false
-        /// Counts connections and watches, so that events of former ones are recognised.
+        /// Whether the obstacle to the present attempts is reported.
+        private var isObstacleReported = false
+        /// Counts connections, so that events of former ones are recognised.
         private var linkNumber: UInt64 = 0
-        private var watchNumber: UInt64 = 0
-        private var watching: Task<Void, Never>?
         /// The calls without an answer, in the order in which they were made.
         private var unanswered: [EngineCallKind] = []
+        /// What the turn's job does.
+        private var due: [(EtcdLog) -> Void] = []
+
+        private static let pause = Duration.milliseconds(50)
 
         /// Prepares a log below `keys`, in the member that accepts clients at the socket at `path`.
         package init(
             socket path: String, keys: ClusterKeys,
-            deadline: Duration = .nanoseconds(EngineLimits.answerDeadline),
-            post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
-        ) {
+            deadline: Duration = .nanoseconds(EngineLimits.answerDeadline), on loop: EventLoop
+        ) throws(LoopError) {
             self.path = path
             self.requests = EtcdRequests(keys: keys)
             self.deadline = deadline
-            self.post = post
+            self.loop = loop
+            timer = try LoopTimer(on: loop)
+            timer.onFire = { [weak self] in self?.connect() }
         }
 
         deinit {
-            watching?.cancel()
-            if case .connecting(let task) = link { task.cancel() }
+            timer.close()
+            switch link {
+            case .connecting(let connection): connection?.close()
+            case .up(let connection): connection.close()
+            case .closed, .ending: break
+            }
         }
 
         /// Begins to connect, and does so after each end of the connection, until ``close()``.
         package func open() {
             isWanted = true
             guard case .closed = link else { return }
-            connect()
+            begin()
         }
 
         /// Ends the connection; calls without an answer are reported as unknown.
@@ -64,8 +77,9 @@
             isWanted = false
             switch link {
             case .closed, .ending: break
-            case .connecting(let task):
-                task.cancel()
+            case .connecting:
+                timer.stop()
+                linkNumber += 1
                 link = .closed
             case .up(let connection): end(connection, "closed by this daemon")
             }
@@ -85,87 +99,16 @@
             case .watch(let position): watch(after: position, connection)
             case .unwatch: unwatch()
             case .compact(let position):
-                let request = requests.compaction(upTo: position)
-                let deadline = deadline
-                run(call) {
-                    let answer = await connection.call(.compaction, request, within: deadline)
-                    return switch answer {
-                    // The history may already be compacted up to there, or further.
-                    case .success, .failure(.compacted): .success(.success(.trimmed))
-                    case .failure(let failure): .failure(failure)
-                    }
-                }
+                list(.compact)
+                connection.call(
+                    .compaction, requests.compaction(upTo: position), within: deadline,
+                    handler { log, result in log.finishCompaction(result) })
             case .announce, .look, .append, .beat, .takeOver, .vacate:
                 guard let request = requests.transaction(for: call) else { return }
-                let answers = EtcdAnswers(keys: requests.keys)
-                let deadline = deadline
-                run(call) {
-                    let answer = await connection.call(.transaction, request, within: deadline)
-                    return answer.map { answer in
-                        Result { () throws(EtcdAnswerFault) in
-                            try answers.event(for: call, answer)
-                        }
-                    }
-                }
-            }
-        }
-
-        // MARK: - The connection
-
-        private func connect() {
-            linkNumber += 1
-            let attempts = EtcdAttempts(
-                path: path, deadline: deadline, number: linkNumber, owner: WeakLog(self), post: post
-            )
-            link = .connecting(Task { await attempts.run() })
-        }
-
-        fileprivate func begin(
-            _ connection: EtcdConnection, _ status: EtcdStatusResponse, _ number: UInt64
-        ) {
-            guard number == linkNumber, case .connecting = link else { return }
-            member = EtcdMember(status)
-            link = .up(connection)
-            onEvent?(.up)
-        }
-
-        fileprivate func report(_ obstacle: String, _ number: UInt64) {
-            guard number == linkNumber, case .connecting = link else { return }
-            onObstacle?(obstacle)
-        }
-
-        /// Ends the connection: reports every call without an answer, then the end. Connects again
-        /// unless the log was closed.
-        private func end(_ connection: EtcdConnection, _ reason: String) {
-            // Later answers have another number, and are dropped.
-            linkNumber += 1
-            link = .ending
-            unwatch()
-            connection.close()
-            // The owner gets the end last, and may make further calls before that.
-            while !unanswered.isEmpty {
-                onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
-            }
-            link = .closed
-            onEvent?(.down(reason))
-            if isWanted, case .closed = link { connect() }
-        }
-
-        // MARK: - Calls
-
-        private func run(
-            _ call: EngineCall,
-            _ body: @escaping @Sendable () async -> Result<EtcdResult, EtcdFailure>
-        ) {
-            let kind = call.kind
-            list(kind)
-            let owner = WeakLog(self)
-            let (post, number) = (post, linkNumber)
-            Task {
-                switch await body() {
-                case .success(let result): post { owner.open()?.finish(kind, result, number) }
-                case .failure(let failure): post { owner.open()?.fail(kind, failure, number) }
-                }
+                list(call.kind)
+                connection.call(
+                    .transaction, request, within: deadline,
+                    handler { log, result in log.finish(call, result) })
             }
         }
 
@@ -176,29 +119,99 @@
             unanswered.append(kind)
         }
 
-        private func finish(_ kind: EngineCallKind, _ result: EtcdResult, _ number: UInt64) {
-            guard answer(kind, number) else { return }
+        // MARK: - The turn's job
+
+        /// A handler for the present connection, which calls `body` in the turn's job. Later
+        /// connections have another number, and what former ones report is dropped.
+        private func handler<Value>(
+            _ body: @escaping (EtcdLog, Value) -> Void
+        ) -> (Value) -> Void {
+            let number = linkNumber
+            return { [weak self] value in
+                self?.later { log in if log.linkNumber == number { body(log, value) } }
+            }
+        }
+
+        private var answers: EtcdAnswers { EtcdAnswers(keys: requests.keys) }
+
+        /// Calls `work` in a job of this turn: the daemon counts the time of jobs, and the owner may
+        /// be in the middle of a call.
+        private func later(_ work: @escaping (EtcdLog) -> Void) {
+            due.append(work)
+            guard due.count == 1 else { return }
+            let owner = Confined(WeakLog(self))
+            loop.post { owner.open().log?.runDueWork() }
+        }
+
+        private func runDueWork() {
+            let work = due
+            due = []
+            for work in work { work(self) }
+        }
+
+        // MARK: - The connection
+
+        private func begin() {
+            isObstacleReported = false
+            connect()
+        }
+
+        private func connect() {
+            linkNumber += 1
+            do throws(EtcdFailure) {
+                let connection = try EtcdConnection(to: path, on: loop)
+                link = .connecting(connection)
+                connection.onEnd = handler { log, failure in log.retry(after: failure) }
+                connection.call(
+                    .status, EtcdStatusRequest(), within: deadline,
+                    handler { log, result in log.begin(result) })
+            } catch {
+                link = .connecting(nil)
+                let failure = error
+                handler { log, _ in log.retry(after: failure) }(())
+            }
+        }
+
+        private func begin(_ result: Result<EtcdStatusResponse, EtcdFailure>) {
+            guard case .connecting(let connection?) = link else { return }
             switch result {
-            case .success(let event): onEvent?(event)
-            case .failure(let fault):
-                if case .damaged(let error) = fault { onEvent?(.damaged(error)) }
-                onEvent?(.unknown(kind, .error(fault.description)))
+            case .success(let status):
+                member = EtcdMember(status)
+                link = .up(connection)
+                connection.onEnd = handler { log, failure in
+                    log.reconnect(after: failure, of: "the connection")
+                }
+                onEvent?(.up)
+            case .failure(let failure): retry(after: failure)
             }
         }
 
-        private func fail(_ kind: EngineCallKind, _ failure: EtcdFailure, _ number: UInt64) {
-            guard answer(kind, number) else { return }
-            onEvent?(.unknown(kind, failure.outage))
-            reconnect(after: failure, of: "\(kind)")
+        private func retry(after failure: EtcdFailure) {
+            guard case .connecting = link else { return }
+            // The status of the same attempt may fail as well.
+            linkNumber += 1
+            link = .connecting(nil)
+            timer.start(after: Self.pause)
+            guard !isObstacleReported else { return }
+            isObstacleReported = true
+            onObstacle?("etcd at \(path): \(failure.reason); trying again")
         }
 
-        /// Takes a call off the list; false if it was reported already.
-        private func answer(_ kind: EngineCallKind, _ number: UInt64) -> Bool {
-            guard number == linkNumber, let index = unanswered.firstIndex(of: kind) else {
-                return false
+        /// Ends the connection: reports every call without an answer, then the end. Connects again
+        /// unless the log was closed.
+        private func end(_ connection: EtcdConnection, _ reason: String) {
+            // Later answers have another number, and are dropped.
+            linkNumber += 1
+            link = .ending
+            watching.end()
+            connection.close()
+            // The owner gets the end last, and may make further calls before that.
+            while !unanswered.isEmpty {
+                onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
             }
-            unanswered.remove(at: index)
-            return true
+            link = .closed
+            onEvent?(.down(reason))
+            if isWanted, case .closed = link { begin() }
         }
 
         private func reconnect(after failure: EtcdFailure, of call: String) {
@@ -206,98 +219,115 @@
             end(connection, "etcd at \(path): \(call): \(failure.reason); connecting again")
         }
 
+        // MARK: - Calls
+
+        private func finish(_ call: EngineCall, _ result: Result<EtcdTxnResponse, EtcdFailure>) {
+            guard answer(call.kind) else { return }
+            switch result {
+            case .success(let answer):
+                do throws(EtcdAnswerFault) {
+                    onEvent?(try answers.event(for: call, answer))
+                } catch {
+                    if case .damaged(let error) = error { onEvent?(.damaged(error)) }
+                    onEvent?(.unknown(call.kind, .error(error.description)))
+                }
+            case .failure(let failure): fail(call.kind, failure)
+            }
+        }
+
+        private func finishCompaction(_ result: Result<EtcdCompactionResponse, EtcdFailure>) {
+            guard answer(.compact) else { return }
+            switch result {
+            // The history may already be compacted up to there, or further.
+            case .success, .failure(.compacted): onEvent?(.trimmed)
+            case .failure(let failure): fail(.compact, failure)
+            }
+        }
+
+        private func fail(_ kind: EngineCallKind, _ failure: EtcdFailure) {
+            onEvent?(.unknown(kind, failure.outage))
+            reconnect(after: failure, of: "\(kind)")
+        }
+
+        /// Takes a call off the list; false if it was reported already.
+        private func answer(_ kind: EngineCallKind) -> Bool {
+            guard let index = unanswered.firstIndex(of: kind) else { return false }
+            unanswered.remove(at: index)
+            return true
+        }
+
         // MARK: - The watch
 
         private func watch(after position: LogPosition, _ connection: EtcdConnection) {
             unwatch()
-            let request = requests.watch(after: position)
-            let answers = EtcdAnswers(keys: requests.keys)
-            let owner = WeakLog(self)
-            let (post, number) = (post, watchNumber)
-            watching = Task {
-                let end = await connection.watch(request) { answer in
-                    let events = Result { () throws(EtcdAnswerFault) in try answers.events(answer) }
-                    // The next answer is read when the owner has taken this one.
-                    await withCheckedContinuation { continuation in
-                        let turn = WatchTurn(continuation)
-                        post { turn.run { owner.open()?.take(events, number) } }
-                    }
-                }
-                post { owner.open()?.endWatch(end, number) }
-            }
+            let number = watching.number
+            watching.stream = connection.watch(
+                requests.watch(after: position),
+                handler { log, result in log.take(result, number) })
         }
 
         private func unwatch() {
-            watchNumber += 1
-            watching?.cancel()
-            watching = nil
+            let stream = watching.stream
+            watching.end()
+            if let stream, case .up(let connection) = link { connection.endWatch(stream) }
         }
 
-        private func take(_ events: Result<[EngineEvent], EtcdAnswerFault>, _ number: UInt64) {
-            switch events {
-            case .success(let events):
-                // The owner may end the watch while it handles an event.
-                for event in events where number == watchNumber {
-                    if event.endsWatch { unwatch() }
-                    onEvent?(event)
-                }
-            case .failure(let fault):
-                guard number == watchNumber else { return }
+        private func take(_ result: Result<EtcdWatchResponse, EtcdFailure>, _ number: UInt64) {
+            guard number == watching.number else { return }
+            switch result {
+            case .success(let answer): take(answer, number)
+            case .failure(let failure):
                 unwatch()
-                if case .damaged(let error) = fault { onEvent?(.damaged(error)) }
-                onEvent?(.watchEnded(fault.description))
+                if failure.endsConnection {
+                    reconnect(after: failure, of: "the watch")
+                } else {
+                    onEvent?(.watchEnded(failure.reason))
+                }
             }
         }
 
-        private func endWatch(_ failure: EtcdFailure?, _ number: UInt64) {
-            guard number == watchNumber else { return }
-            unwatch()
-            if let failure, failure.endsConnection {
-                reconnect(after: failure, of: "the watch")
-            } else {
-                onEvent?(.watchEnded(failure?.reason ?? "etcd ended the stream"))
+        private func take(_ answer: EtcdWatchResponse, _ number: UInt64) {
+            do throws(EtcdAnswerFault) {
+                // The owner may end the watch while it handles an event.
+                for event in try answers.events(answer) where number == watching.number {
+                    if event.endsWatch { unwatch() }
+                    onEvent?(event)
+                }
+            } catch {
+                unwatch()
+                if case .damaged(let error) = error { onEvent?(.damaged(error)) }
+                onEvent?(.watchEnded(error.description))
             }
         }
     }
 
-    /// The answer to a call, or the reason why it cannot be used.
-    private typealias EtcdResult = Result<EngineEvent, EtcdAnswerFault>
-
     /// The state of the connection.
     private enum EtcdLink {
         case closed
-        case connecting(Task<Void, Never>)
+        /// Connecting; nil between two attempts.
+        case connecting(EtcdConnection?)
         case up(EtcdConnection)
         /// The connection ended, and the event is not yet reported.
         case ending
     }
 
-    /// Tries to connect to a member until it answers, and delivers the connection.
-    private struct EtcdAttempts: Sendable {
-        let path: String
-        let deadline: Duration
-        /// The number of the connection.
-        let number: UInt64
-        let owner: WeakLog
-        let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// The watch of a log.
+    private struct EtcdWatch {
+        /// The stream of the watch; nil while there is none.
+        var stream: Int32?
+        /// Counts watches, so that answers of former ones are recognised.
+        private(set) var number: UInt64 = 0
 
-        func run() async {
-            var isReported = false
-            while !Task.isCancelled {
-                switch await EtcdConnection.open(path, within: deadline) {
-                case .success(let (connection, status)):
-                    post { [owner, number] in owner.open()?.begin(connection, status, number) }
-                    return
-                case .failure(let failure):
-                    let obstacle = "etcd at \(path): \(failure.reason); trying again"
-                    if !isReported {
-                        post { [owner, number] in owner.open()?.report(obstacle, number) }
-                    }
-                    isReported = true
-                    try? await Task.sleep(for: .milliseconds(50))
-                }
-            }
+        mutating func end() {
+            stream = nil
+            number += 1
         }
+    }
+
+    /// A log that the turn's job does not keep alive.
+    private final class WeakLog {
+        weak var log: EtcdLog?
+        init(_ log: EtcdLog) { self.log = log }
     }
 
     extension EngineCall {
@@ -318,33 +348,6 @@
             default: false
             }
         }
-    }
-
-    /// The owner's log, passed through tasks, which do not keep it alive.
-    private struct WeakLog: Sendable {
-        private final class Reference {
-            weak var log: EtcdLog?
-            init(_ log: EtcdLog) { self.log = log }
-        }
-        private let reference: Confined<Reference>
-
-        init(_ log: EtcdLog) { reference = Confined(Reference(log)) }
-
-        /// The log; nil if it was released. *Owner*: the log's.
-        func open() -> EtcdLog? { reference.open().log }
-    }
-
-    /// Resumes a watch when the owner has taken an answer, or has dropped it with all its jobs.
-    private final class WatchTurn: Sendable {
-        private let continuation: CheckedContinuation<Void, Never>
-
-        init(_ continuation: CheckedContinuation<Void, Never>) {
-            self.continuation = continuation
-        }
-
-        deinit { continuation.resume() }
-
-        func run(_ body: () -> Void) { body() }
     }
 
     /// The status of a member.

@@ -1,6 +1,5 @@
 #if Cluster
     import FoundationEssentials
-    import GRPCCore
     import ReactorCluster
     @testable import ReactorEtcd
     import SwiftProtobuf
@@ -160,8 +159,8 @@
 
         @Test("a failure that etcd answers keeps the connection, and every other ends it")
         func failures() {
-            func outage(_ code: RPCError.Code, _ text: String) -> EngineOutage {
-                let failure = EtcdFailure(RPCError(code: code, message: text))
+            func outage(_ code: GRPCCode, _ text: String) -> EngineOutage {
+                let failure = EtcdFailure(GRPCStatus(code: code, text: text))
                 let isKept = text.hasPrefix("etcdserver: ")
                 #expect(failure.endsConnection == !isKept)
                 return failure.outage
@@ -177,9 +176,9 @@
             let busy = "etcdserver: too many requests"
             #expect(outage(.resourceExhausted, busy) == .error(busy))
             let compacted = EtcdFailure(
-                RPCError(
+                GRPCStatus(
                     code: .outOfRange,
-                    message: "etcdserver: mvcc: required revision has been compacted"))
+                    text: "etcdserver: mvcc: required revision has been compacted"))
             guard case .compacted = compacted else {
                 Issue.record("\(compacted)")
                 return

@@ -3,6 +3,7 @@
     import Glibc
     import ReactorCluster
     @testable import ReactorEtcd
+    import ReactorLoop
     import ReactorThreads
     import SwiftProtobuf
     import TestPrograms
@@ -120,9 +121,8 @@
         func foreignBase() async throws {
             let etcd = try await EtcdProcesses.start(1)
             let node = Founder(etcd)
-            let (connection, _) = try await EtcdConnection.open(
-                node.socket, within: .seconds(60)
-            ).get()
+            let loop = try EventLoop()
+            let connection = try EtcdConnection(to: node.socket, on: loop)
             let put = EtcdTxnRequest.with {
                 $0.success = [
                     .with {
@@ -131,7 +131,9 @@
                     }
                 ]
             }
-            let answer = try await connection.call(.transaction, put, within: .seconds(60)).get()
+            let answer = try connection.answer(
+                to: .transaction, put, within: .seconds(60)
+            ).get()
             #expect(answer.succeeded)
             let damage = RecordError.invalid(
                 record: "cluster base", at: 0, field: "format", got: 9)

@@ -3,6 +3,7 @@
     import Glibc
     import ReactorCluster
     @testable import ReactorEtcd
+    import ReactorLoop
     import SwiftProtobuf
     import TestPrograms
     import Testing
@@ -30,8 +31,8 @@
             let etcd = try await EtcdProcesses.start(1)
             let proxy = try CuttingProxy(at: etcd.directory.path("proxy"), to: etcd.socket(0))
             let world = EtcdWorld(etcd)
-            let probe = await world.connect(at: proxy.path)
-            let watcher = await world.connect(to: 0)
+            let probe = try await world.connect(at: proxy.path)
+            let watcher = try await world.connect(to: 0)
             let term = try await probe.lead(as: 1)
             watcher.send(.watch(after: .beginning))
             for number in 0..<20 as Range<UInt64> {
@@ -58,7 +59,7 @@
             let etcd = try await EtcdProcesses.start(1)
             let world = EtcdWorld(etcd)
             let term = try await world.connect(to: 0).lead(as: 1)
-            let probe = await world.connect(at: etcd.socket(0), deadline: .milliseconds(300))
+            let probe = try await world.connect(at: etcd.socket(0), deadline: .milliseconds(300))
             etcd.signal(SIGSTOP, to: 0)
             probe.send(.beat(term: term))
             try await expectEnd(probe, .beat, .late)
@@ -69,7 +70,7 @@
         @Test("all calls without an answer are unknown before the connection's end, each once")
         func severalUnanswered() async throws {
             let etcd = try await EtcdProcesses.start(1)
-            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let probe = try await EtcdWorld(etcd).connect(to: 0)
             let term = try await probe.lead(as: 1)
             probe.send(.watch(after: .beginning))
             #expect(await probe.next() == .leader(term: term, record(1)))
@@ -96,7 +97,7 @@
         @Test("every acknowledged append survives the repeated kill of all members")
         func killedMembers() async throws {
             let etcd = try await EtcdProcesses.start(3)
-            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let probe = try await EtcdWorld(etcd).connect(to: 0)
             let term = try await probe.lead(as: 1)
             var stored: [StoredEntry] = []
             for round in 0..<4 as Range<UInt8> {
@@ -122,13 +123,13 @@
             let etcd = try await EtcdProcesses.start(3)
             let world = EtcdWorld(etcd)
             let term = try await world.connect(to: 0).lead(as: 1)
-            let probe = await world.connect(at: etcd.socket(0), deadline: .seconds(2))
+            let probe = try await world.connect(at: etcd.socket(0), deadline: .seconds(2))
             for member in 1...2 { etcd.signal(SIGSTOP, to: member) }
             let append = EngineCall.append(entry: [1], expected: 0, term: term)
             #expect(await probe.answer(to: append) == .unknown(.append, .late))
             for member in 1...2 { etcd.signal(SIGCONT, to: member) }
             #expect(await probe.next { $0 == .up } != nil)
-            let other = await world.connect(to: 1)
+            let other = try await world.connect(to: 1)
             let answer = await other.settledAnswer(to: append)
             let head = try await other.look().head
             #expect(head.number == 1)
@@ -143,10 +144,9 @@
         @Test("a value that another program wrote is reported, and its call is unknown")
         func foreignValues() async throws {
             let etcd = try await EtcdProcesses.start(1)
-            let probe = await EtcdWorld(etcd).connect(to: 0)
-            let (connection, _) = try await EtcdConnection.open(
-                etcd.socket(0), within: .seconds(60)
-            ).get()
+            let probe = try await EtcdWorld(etcd).connect(to: 0)
+            let loop = try EventLoop()
+            let connection = try EtcdConnection(to: etcd.socket(0), on: loop)
             let put = EtcdTxnRequest.with {
                 $0.success = [
                     .with {
@@ -156,7 +156,9 @@
                 ]
             }
             probe.send(.watch(after: .beginning))
-            let answer = try await connection.call(.transaction, put, within: .seconds(60)).get()
+            let answer = try connection.answer(
+                to: .transaction, put, within: .seconds(60)
+            ).get()
             let damage = RecordError.invalid(
                 record: "leader record", at: 0, field: "format", got: 9)
             #expect(answer.succeeded)
@@ -171,7 +173,7 @@
         func fullFile() async throws {
             let etcd = try await EtcdProcesses.start(
                 1, arguments: ["--quota-backend-bytes=262144"])
-            let probe = await EtcdWorld(etcd).connect(to: 0)
+            let probe = try await EtcdWorld(etcd).connect(to: 0)
             let term = try await probe.lead(as: 1)
             let entry = Array(repeating: UInt8(7), count: EngineLimits.entryBytesMax)
             var count: UInt64 = 0
@@ -190,7 +192,7 @@
             "a closed log reports its calls as unknown and nothing else, until it is opened again")
         func close() async throws {
             let etcd = try await EtcdProcesses.start(1)
-            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            let (log, probe) = try EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
             #expect(await probe.next() == .up)
             #expect(log.member?.version.hasPrefix("3.") == true)
             #expect(log.member?.leader == log.member?.id)
@@ -206,7 +208,7 @@
         @Test("calls made while the connection ends are unknown too, and the end comes last")
         func callsAtEnd() async throws {
             let etcd = try await EtcdProcesses.start(1)
-            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            let (log, probe) = try EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
             #expect(await probe.next() == .up)
             _ = try await probe.look()
             var later: [[EngineCall]] = [[.look, .watch(after: .beginning)], [.beat(term: 1)]]
@@ -232,10 +234,10 @@
             let etcd = try await EtcdProcesses.start(1)
             let proxy = try CuttingProxy(at: etcd.directory.path("proxy"), to: etcd.socket(0))
             let world = EtcdWorld(etcd)
-            let (log, probe) = world.open(proxy.path, deadline: .seconds(60))
+            let (log, probe) = try world.open(proxy.path, deadline: .seconds(60))
             #expect(await probe.next() == .up)
             _ = try await probe.look()
-            let other = await world.connect(to: 0)
+            let other = try await world.connect(to: 0)
             proxy.swallowAnswers()
             probe.send(.announce(NodeReport(node: ClusterNode(1))))
             while try await other.look().nodes.isEmpty {}
@@ -255,7 +257,7 @@
         @Test("a log waits for a member that starts later, and reports that once")
         func lateMember() async throws {
             let etcd = try EtcdProcesses.prepare(1)
-            let (log, probe) = EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            let (log, probe) = try EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
             var obstacles: [String] = []
             log.onObstacle = { obstacles.append($0) }
             #expect(await probe.holds { !obstacles.isEmpty })

@@ -57,7 +57,7 @@
         func racedAppends(kind: EngineKind, writers: Int) async throws {
             let members = writers == 2 ? 2 : 3
             let world = try await kind.start(members: 3)
-            let probes = await world.connect(writers, members: members)
+            let probes = try await world.connect(writers, members: members)
             let term = try await probes[0].lead(as: 1)
             let rounds: UInt64 = writers == 2 ? 150 : 60
             for expected in 0..<rounds {
@@ -94,7 +94,7 @@
             arguments: EngineKind.allCases)
         func racedTakeOvers(kind: EngineKind) async throws {
             let world = try await kind.start(members: 3)
-            let probes = await world.connect(3, members: 3)
+            let probes = try await world.connect(3, members: 3)
             for round in 1...60 as ClosedRange<UInt64> {
                 let seen = try await probes[0].look()
                 for (index, probe) in probes.enumerated() {
@@ -143,8 +143,8 @@
             arguments: EngineKind.allCases)
         func deposed(kind: EngineKind) async throws {
             let world = try await kind.start(members: 1)
-            let old = await world.connect(to: 0)
-            let new = await world.connect(to: 0)
+            let old = try await world.connect(to: 0)
+            let new = try await world.connect(to: 0)
             let term = try await old.lead(as: 1)
             let head = try await old.append([1], expected: 0, term: term)
             let next = try await new.lead(as: 2)
@@ -163,8 +163,8 @@
         @Test("a leader that steps down names its successor", arguments: EngineKind.allCases)
         func vacate(kind: EngineKind) async throws {
             let world = try await kind.start(members: 1)
-            let probe = await world.connect(to: 0)
-            let watcher = await world.connect(to: 0)
+            let probe = try await world.connect(to: 0)
+            let watcher = try await world.connect(to: 0)
             let term = try await probe.lead(as: 1)
             watcher.send(.watch(after: .beginning))
             let answer = await probe.answer(to: .vacate(term: term, successor: ClusterNode(2)))
@@ -181,8 +181,8 @@
             arguments: EngineKind.allCases)
         func watch(kind: EngineKind) async throws {
             let world = try await kind.start(members: 1)
-            let writer = await world.connect(to: 0)
-            let follower = await world.connect(to: 0)
+            let writer = try await world.connect(to: 0)
+            let follower = try await world.connect(to: 0)
             let term = try await writer.lead(as: 1)
             var stored: [StoredEntry] = []
             func append(_ count: Int) async throws {
@@ -211,7 +211,7 @@
             arguments: EngineKind.allCases)
         func compact(kind: EngineKind) async throws {
             let world = try await kind.start(members: 1)
-            let probe = await world.connect(to: 0)
+            let probe = try await world.connect(to: 0)
             let term = try await probe.lead(as: 1)
             var positions: [LogPosition] = [.beginning]
             for number in 0..<5 as Range<UInt64> {
@@ -236,7 +236,7 @@
             arguments: EngineKind.allCases)
         func announce(kind: EngineKind) async throws {
             let world = try await kind.start(members: 1)
-            let probe = await world.connect(to: 0)
+            let probe = try await world.connect(to: 0)
             for (node, version) in [(2, 1), (10, 1), (2, 2), (2, 3), (10, 2)] {
                 var report = NodeReport(node: ClusterNode(UInt8(node)))
                 report.applied = UInt64(version)

@@ -9,7 +9,7 @@ package enum ClusterEngine {
     ///
     /// *Throws*: if it does not answer, or if the cluster does not exist yet.
     static func start(
-        _ config: ClusterConfig, on loop: LoopHandle
+        _ config: ClusterConfig, on loop: EventLoop
     ) throws(DaemonError) -> ClusterStart {
         #if Cluster
             guard let origin = try origin(of: config) else {
@@ -17,10 +17,13 @@ package enum ClusterEngine {
                     "cluster \(config.name) does not exist yet: run `reactord cluster init` on one "
                         + "node, and start the daemons after that")
             }
-            let log = EtcdLog(socket: config.engine, keys: ClusterKeys(name: config.name)) { job in
-                _ = loop.post(job)
+            do throws(LoopError) {
+                let keys = ClusterKeys(name: config.name)
+                let log = try EtcdLog(socket: config.engine, keys: keys, on: loop)
+                return ClusterStart(config, origin, log)
+            } catch {
+                throw .loop(error)
             }
-            return ClusterStart(config, origin, log)
         #else
             throw missing
         #endif
@@ -84,7 +87,7 @@ package enum ClusterEngine {
 extension ClusterStart {
     /// What a daemon with this configuration needs to join its cluster; nil without `cluster:`.
     /// Blocks as ``ClusterEngine/start(_:on:)``.
-    init?(_ config: DaemonConfig, on loop: LoopHandle) throws(DaemonError) {
+    init?(_ config: DaemonConfig, on loop: EventLoop) throws(DaemonError) {
         guard let cluster = config.cluster else { return nil }
         guard config.data != nil else {
             throw .cluster("a node of a cluster keeps its history: configure `data:`")

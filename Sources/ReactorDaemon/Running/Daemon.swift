@@ -136,7 +136,7 @@ public final class Daemon {
         after predecessor: Predecessor?
     ) throws(DaemonError) -> ServerShell {
         let random = { UInt64.random(in: .min ... .max) }
-        let cluster = try ClusterStart(config, on: loop.handle)
+        let cluster = try ClusterStart(config, on: loop)
         guard var data = config.data else {
             return ServerShell(
                 root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,

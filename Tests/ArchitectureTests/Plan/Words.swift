@@ -19,6 +19,7 @@ struct WordRule {
             ],
             allowed: [
                 "Sources/ReactorBytes": "memory for bytes, and places that need no run-time check",
+                "Sources/ReactorEtcd/Transport": "nghttp2 is a C library",
                 "Sources/ReactorJournal/SQLite": "SQLite is a C library",
                 "Sources/ReactorJournal/System": "files and checksums are C",
                 "Sources/ReactorLoop": "libuv is a C library",

@@ -82,8 +82,10 @@ struct ArrowTests {
             let package = Package(targets: [
                 // a comment with a bracket )
                 .target(
-                    name: "StockReactors", dependencies: ["ReactorCore", "ReactorServer", collections],
-                    swiftSettings: strict),
+                    name: "StockReactors",
+                    dependencies: [
+                        "ReactorCore", .target(name: "ReactorServer", condition: c), collections,
+                    ], swiftSettings: strict),
                 .target(name: "Attic", dependencies: [.product(name: "Ladder", package: "y")]),
             ])
             """)
@@ -93,6 +95,6 @@ struct ArrowTests {
         #expect(whats.contains("the plan's room ReactorWire is missing"))
         #expect(!whats.contains { $0.contains("Collections") })
         #expect(Self.findings(in: manifest).first?.line == 4)
-        #expect(Self.strayTargets(in: manifest).map(\.line) == [7])
+        #expect(Self.strayTargets(in: manifest).map(\.line) == [9])
     }
 }

@@ -33,7 +33,7 @@ struct Manifest {
                 if let product = scanner.product(dependency) {
                     target.products.insert(product)
                 } else {
-                    target.rooms.insert(dependency.trimming("\""))
+                    target.rooms.insert(scanner.target(dependency))
                 }
             }
             found.append(target)
@@ -114,13 +114,19 @@ private struct ManifestScanner {
     /// Returns the product that a dependency names, directly or through a constant; nil if it
     /// names a target.
     func product(_ dependency: String) -> String? {
-        if dependency.hasPrefix("\"") { return nil }
+        if dependency.hasPrefix("\"") || dependency.hasPrefix(".target") { return nil }
         var expression = dependency[...]
         if !dependency.hasPrefix(".product") {
             guard let range = text.firstRange(of: "let \(dependency) =") else { return nil }
             expression = text[range.upperBound...]
         }
         return Call(name: "", body: String(expression), line: 0).string(after: "name:")
+    }
+
+    /// Returns the target that a dependency names, directly or with a condition.
+    func target(_ dependency: String) -> String {
+        Call(name: "", body: dependency, line: 0).string(after: "name:")
+            ?? dependency.trimming("\"")
     }
 }
 

@@ -112,6 +112,21 @@ class Cluster:
             time.sleep(0.01)
         return number
 
+    def await_serving(self, goal=0, seconds=60):
+        """Waits until each node serves clients and has applied row `goal`."""
+        deadline = time.monotonic() + seconds
+        while True:
+            statuses = [self.status(number) for number in range(3)]
+            if all(status and not status["isCut"] and status["applied"] >= goal
+                   for status in statuses):
+                return
+            if time.monotonic() > deadline:
+                raise Violation(
+                    f"not all nodes serve row {goal} within {seconds} s: {statuses}\n"
+                    f"{self.tails()}")
+            self.check()
+            time.sleep(0.02)
+
     def check(self):
         for number, daemon in enumerate(self.daemons):
             if number not in self.ended and not daemon.is_running():
@@ -218,6 +233,7 @@ class Cluster:
     def check_status(self):
         """What `reactorctl cluster status` prints at each node, for people and for programs."""
         leader = self.await_leader()
+        self.await_serving()
         for number, name in enumerate(NAMES):
             shown = self.tool("status", number=number)
             told = json.loads(self.tool("status", "--json", number=number).stdout)

@@ -60,20 +60,9 @@ class Machines(Cluster):
 
     def await_all(self, since):
         """Waits until each node serves clients and has what the leader had at the beginning."""
-        deadline = time.monotonic() + REPAIR_MAX
         goal = max(
             (status["applied"] for status in map(self.status, range(3)) if status), default=0)
-        while True:
-            statuses = [self.status(number) for number in range(3)]
-            if all(status and not status["isCut"] and status["applied"] >= goal
-                   for status in statuses):
-                break
-            if time.monotonic() > deadline:
-                raise Violation(
-                    f"not all nodes serve row {goal} within {REPAIR_MAX} s: {statuses}\n"
-                    f"{self.tails()}")
-            self.check()
-            time.sleep(0.02)
+        self.await_serving(goal, REPAIR_MAX)
         self.repairs.append(time.monotonic() - since)
         self.await_progress(time.monotonic())
 

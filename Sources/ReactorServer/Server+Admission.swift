@@ -135,7 +135,13 @@ extension Server {
         guard isCut else { return }
         for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
             orders.stats.countRefusal(.cut)
-            intake.close(connection, Closing(.cut, Self.cutText))
+            let closing = Closing(.cut, Self.cutText)
+            // Turns of a leading daemon wait for the log, and may never be in it.
+            if chronicle.isFollowing {
+                intake.close(connection, closing)
+            } else {
+                intake.end(connection, closing)
+            }
         }
     }
 

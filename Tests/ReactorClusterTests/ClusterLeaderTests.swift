@@ -189,6 +189,38 @@ struct ClusterLeaderTests {
         #expect(driver.others.contains(.resumed))
     }
 
+    @Test(
+        "a leader without a confirmation for twice the take-over time gives up, and may win again")
+    func givesUp() throws {
+        let driver = Driver()
+        driver.lead()
+        let rows = TestRows.rows([1])
+        driver.append(rows)
+        driver.wait(2_999)
+        #expect(driver.others == [.suspended])
+        driver.wait(1)
+        let own = Driver.claim(1, incarnation: 4)
+        #expect(driver.others == [.deposed(term: 7, leader: own, after: TestRows.start)])
+        #expect(driver.machine.role == .following && driver.machine.currentAsOf == nil)
+        #expect(driver.machine.isLedByFormerProcess)
+        driver.append(rows)
+        #expect(driver.others.isEmpty)
+        // The engine answers again: the append was stored, and comes back as a row to apply.
+        driver.receive(.appended(Self.at(1)))
+        #expect(driver.others.isEmpty && driver.machine.position.row == TestRows.start)
+        driver.receive(.entries(TestRows.entries(rows, term: 7)))
+        guard case .apply(rows, let position)? = driver.others.first else {
+            Issue.record("\(driver.others)")
+            return
+        }
+        // No other node leads: it wins after a silence.
+        let seen = Driver.sighting(head: position.entry, term: 7, leader: own)
+        #expect(driver.takeOver(seen) != nil)
+        driver.receive(.won(term: 40, head: position.entry))
+        #expect(driver.machine.role == .leading(term: 40))
+        #expect(!driver.machine.isLedByFormerProcess && driver.machine.currentAsOf != nil)
+    }
+
     @Test("an event after a pause first ends the acting")
     func paused() {
         let driver = Driver()

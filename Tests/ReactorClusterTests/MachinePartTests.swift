@@ -93,23 +93,27 @@ struct LeaderSilenceTests {
 struct LeadershipTests {
     private static func leadership(sentAt: UInt64) -> Leadership {
         Leadership(
-            term: 3, behind: RowPosition(number: 0, chain: 0), sentAt: sentAt, tenure: 1_000)
+            term: 3, behind: RowPosition(number: 0, chain: 0), sentAt: sentAt, tenure: 1_000,
+            patience: 3_000)
     }
 
-    @Test("a leader stops acting when its tenure is over, once, counted from the take-over's call")
+    @Test("a leader stops acting when its tenure is over, once, and later gives up")
     func expiry() {
         var leadership = Self.leadership(sentAt: 50)
         #expect(leadership.expiry == 1_050)
-        #expect(!leadership.expire(at: 1_049) && !leadership.isSuspended)
-        #expect(leadership.expire(at: 1_050) && leadership.isSuspended)
-        #expect(!leadership.expire(at: 1_051) && leadership.expiry == nil)
+        #expect(leadership.expire(at: 1_049).isEmpty && !leadership.isSuspended)
+        #expect(leadership.expire(at: 1_050) == [.suspension] && leadership.isSuspended)
+        #expect(leadership.expire(at: 3_049).isEmpty && leadership.expiry == 3_050)
+        #expect(leadership.expire(at: 3_050) == [.end])
+        var paused = Self.leadership(sentAt: 50)
+        #expect(paused.expire(at: 9_000) == [.suspension, .end])
     }
 
     @Test("a confirmation counts from its call: a late one does not make the leader act again")
     func confirmation() {
         var leadership = Self.leadership(sentAt: 0)
         #expect(!leadership.confirm(sentAt: 400, at: 900) && leadership.expiry == 1_400)
-        #expect(leadership.expire(at: 2_000) == true)
+        #expect(leadership.expire(at: 2_000) == [.suspension])
         #expect(!leadership.confirm(sentAt: 900, at: 2_001) && leadership.isSuspended)
         #expect(leadership.confirm(sentAt: 1_900, at: 2_002) && !leadership.isSuspended)
         // An older call that is answered later takes nothing away.

@@ -54,8 +54,6 @@ def main():
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
     networks.add_argument("--only", help="names of faults between commas; all, or short")
-    networks.add_argument(
-        "--strict", action="store_true", help="fail for what a leader that is cut off must say")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     scenarios.add_argument("--prints", action="store_true", help="judge no duration")
@@ -111,7 +109,7 @@ def main():
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(
-                daemon, home, arguments.seed, arguments.count, names, arguments.strict)
+                daemon, home, arguments.seed, arguments.count, names)
         elif arguments.command == "scenarios":
             import scenarios as module
 

@@ -88,8 +88,8 @@ package final class ClusterMachine {
     /// Whether this node leads, and another one may lead as well: effects must not run.
     package var isSuspended: Bool { leadership?.isSuspended ?? false }
 
-    /// Whether the leader key has a claim of an earlier process of this node, one of whose appends
-    /// may still be on its way.
+    /// Whether the leader key has a claim of an earlier process of this node, or one that this
+    /// process gave up: an append may still be on its way.
     package var isLedByFormerProcess: Bool {
         view.isLedByFormerProcess(of: settings.node, report.incarnation)
     }
@@ -403,7 +403,7 @@ extension ClusterMachine {
         (view.term, view.leader) = (term, won.record)
         leadership = Leadership(
             term: term, behind: cursor.position.row, sentAt: won.sentAt,
-            tenure: settings.tenure)
+            tenure: settings.tenure, patience: settings.patience)
         freshness.confirm(sentAt: won.sentAt)
         feed.close()
         calls.plan(.beat, at: won.sentAt + settings.beatInterval)
@@ -473,9 +473,18 @@ extension ClusterMachine {
         if leadership?.confirm(sentAt: sentAt, at: now) == true { outputs.append(.resumed) }
     }
 
-    /// Stops acting as the leader if no confirmation came for too long.
+    /// Stops acting as the leader if no confirmation came for too long, and at last gives up.
     private func expire(at now: UInt64) {
-        if leadership?.expire(at: now) == true { outputs.append(.suspended) }
+        for expiry in leadership?.expire(at: now) ?? [] {
+            switch expiry {
+            case .suspension: outputs.append(.suspended)
+            case .end:
+                // An append may still be on its way, as after the end of the process.
+                view.abandonedTerm = leadership?.term
+                freshness.forget()
+                depose(at: now)
+            }
+        }
     }
 
     /// Another node leads, or none.

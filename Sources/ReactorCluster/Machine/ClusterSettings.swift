@@ -42,4 +42,8 @@ package struct ClusterSettings: Sendable {
     /// The time without a confirmation after which a leader stops acting: less than ``takeover``,
     /// so that it has stopped before another starts if their clocks differ by less than a tenth.
     var tenure: UInt64 { takeover - takeover / 10 }
+
+    /// The time without a confirmation after which a leader gives up the leadership: another node
+    /// leads by then, if any can.
+    var patience: UInt64 { 2 * takeover }
 }

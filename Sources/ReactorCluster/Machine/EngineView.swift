@@ -12,10 +12,14 @@ struct EngineView {
     var yieldsUntil: UInt64 = 0
     var beatSentAt: UInt64 = 0
 
-    /// Whether the leader key has a claim of a process of `node` other than `incarnation`.
+    /// The last term of this process that ended without an answer of the engine.
+    var abandonedTerm: UInt64?
+
+    /// Whether the leader key has a claim of a process of `node` other than `incarnation`, or one
+    /// that this process gave up.
     func isLedByFormerProcess(of node: ClusterNode, _ incarnation: UInt64) -> Bool {
         guard let claim = leader?.claim, claim.node == node else { return false }
-        return claim.incarnation != incarnation
+        return claim.incarnation != incarnation || abandonedTerm == term
     }
 
     /// Whether `node` may take over the leadership of a look without waiting.

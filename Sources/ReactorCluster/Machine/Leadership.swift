@@ -12,7 +12,8 @@ struct Candidacy: Equatable {
 ///
 /// *Shape*: a confirmation counts from the time when the confirmed call was *sent* for the first
 /// time, since the engine may have applied it at once. ``isSuspended`` holds from
-/// ``ClusterSettings/tenure`` after that time until a later confirmation.
+/// ``ClusterSettings/tenure`` after that time until a later confirmation, and the leadership ends
+/// ``ClusterSettings/patience`` after it.
 struct Leadership {
     let term: UInt64
     /// The rows that the log does not have yet.
@@ -24,6 +25,15 @@ struct Leadership {
     private var isRetired = false
     private var confirmedAt: UInt64
     private let tenure: UInt64
+    private let patience: UInt64
+
+    /// What the passing of time ends.
+    enum Expiry: Equatable {
+        /// The leader stops acting, and may go on after a confirmation.
+        case suspension
+        /// The leader gives up.
+        case end
+    }
 
     /// A request to step down.
     struct StepDown: Equatable {
@@ -31,21 +41,25 @@ struct Leadership {
     }
 
     /// The leadership of `term`, whose take-over was sent at `sentAt`.
-    init(term: UInt64, behind row: RowPosition, sentAt: UInt64, tenure: UInt64) {
+    init(
+        term: UInt64, behind row: RowPosition, sentAt: UInt64, tenure: UInt64, patience: UInt64
+    ) {
         self.term = term
         self.tenure = tenure
+        self.patience = patience
         queue = AppendQueue(term: term, behind: row)
         confirmedAt = sentAt
     }
 
-    /// When the leader must stop acting; nil if it has stopped.
-    var expiry: UInt64? { isSuspended ? nil : confirmedAt + tenure }
+    /// When the leader must stop acting, or give up.
+    var expiry: UInt64 { confirmedAt + (isSuspended ? patience : tenure) }
 
-    /// Stops acting if the time is over. Returns whether it was acting before.
-    mutating func expire(at now: UInt64) -> Bool {
-        guard let expiry, now >= expiry else { return false }
+    /// Stops acting if the time is over. Returns what ends now, in order.
+    mutating func expire(at now: UInt64) -> [Expiry] {
+        guard now >= expiry else { return [] }
+        let isNew = !isSuspended
         isSuspended = true
-        return true
+        return (isNew ? [.suspension] : []) + (now >= expiry ? [.end] : [])
     }
 
     /// Stops acting for good: the leadership is handed over, and the successor may act before the

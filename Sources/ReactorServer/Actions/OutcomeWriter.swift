@@ -121,10 +121,15 @@ extension OutcomeWriter {
     /// carries out.
     func repeatOutcome(_ header: FrameHeader, _ session: Session, to connection: Connection) {
         let ordinal = header.number
-        if ordinal > session.ordinal { return refer(header, to: connection) }
+        if ordinal > session.ordinal {
+            session.refer(ordinal)
+            return refer(header, to: connection)
+        }
         orders.stats.repeats &+= 1
         if let outcome = session.outcome(of: ordinal) {
             send(outcome, of: ordinal, to: connection)
+        } else if session.wasReferred(ordinal) {
+            return refer(header, to: connection)
         } else if !session.isDeferred(ordinal) {
             let text = "ordinal \(ordinal) is not new, and its outcome is no longer remembered"
             send(
@@ -138,8 +143,10 @@ extension OutcomeWriter {
     private func refer(_ header: FrameHeader, to connection: Connection) {
         orders.stats.rejections &+= 1
         let text =
-            leader.map { "this daemon follows \($0): send the action there" }
-            ?? "this daemon follows another one, and does not know which one leads: try again"
+            chronicle.isFollowing
+            ? leader.map { "this daemon follows \($0): send the action there" }
+                ?? "this daemon follows another one, and does not know which one leads: try again"
+            : "this daemon followed another one when the action arrived: try again"
         send(
             .rejected(
                 code: FaultCode.elsewhere.rawValue,

@@ -396,6 +396,20 @@ extension Delivery {
         orders.append(.close(connection.id))
     }
 
+    /// Orders the shell to write a last frame and to close a connection's socket, without its
+    /// waiting output. The frame says nothing of any turn, so that it waits for none. A client that
+    /// has not read the last write does not get it.
+    func end(_ connection: Connection, _ closing: Closing) {
+        connection.outlet.value.clear()
+        guard !connection.outlet.value.isWriting else { return shut(connection) }
+        var writer = WireWriter()
+        let frame = writer.beginFrame(.closing)
+        closing.encode(into: &writer)
+        writer.endFrame(at: frame)
+        orders.append(.write(connection.id, ByteSlices(ByteSlice(writer.bytes))))
+        shut(connection)
+    }
+
     /// Orders the shell to close a connection's socket at once, without its waiting output.
     func cut(_ connection: Connection) {
         connection.outlet.value.clear()

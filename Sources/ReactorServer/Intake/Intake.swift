@@ -427,7 +427,7 @@ extension Intake {
         }
         let connection = Connection(id: id, peer: peer, .turnedAway)
         connections.insert(connection)
-        close(connection, Closing(code, reason))
+        end(connection, Closing(code, reason))
     }
 
     /// Sends a client the reason why the server ends, and closes the connection once the client has
@@ -483,6 +483,16 @@ extension Intake {
         answers.releaseEnded()
         beginClosing(connection, closing)
         if !connection.outlet.value.owesSnapshots { delivery.writeFarewell(to: connection) }
+    }
+
+    /// Closes a connection at once, after this reason: what waits for the journal is not sent.
+    func end(_ connection: Connection, _ closing: Closing) {
+        guard !connection.isClosed else { return }
+        delivery.dropAnswers(of: connection)
+        answers.releaseEnded()
+        connection.inlet.value.clear()
+        peers.hear(connection)
+        delivery.end(connection, closing)
     }
 
     /// Stops reading from a connection, and closes it after its remaining output.

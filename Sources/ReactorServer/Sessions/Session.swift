@@ -39,6 +39,8 @@ final class Session {
     private var startOrdinal: UInt64 = 0
     /// The outcomes of its actions.
     private let outcomes = Cell(SessionOutcomes())
+    /// Actions that were refused while another daemon led, in ascending order.
+    private var referred: [ClosedRange<UInt64>] = []
     /// Bytes that it counts among the outcomes of disconnected sessions.
     private(set) var weighedBytes = 0
 
@@ -87,6 +89,10 @@ extension Session {
     func connect(_ id: ConnectionID) {
         precondition(connection == nil, "client \(client) has two connections")
         connection = id
+        // The client may send later ones again, and they may be carried out.
+        referred = referred.compactMap { range in
+            range.lowerBound > ordinal ? nil : range.lowerBound...min(range.upperBound, ordinal)
+        }
     }
 
     /// Records that the session has no connection since `now`, in nanoseconds.
@@ -196,6 +202,23 @@ extension Session {
         }
         return .applied(sequence: sequence, reply: reply, ownerEnded: true)
     }
+
+    /// Maximum ranges of referred actions that are remembered; above it the oldest is dropped.
+    private static let referredMax = 16
+
+    /// Records that a new action was refused, as another daemon leads. The client may come back
+    /// without the refusal when this daemon has carried out a later action.
+    func refer(_ ordinal: UInt64) {
+        if let last = referred.last, last.upperBound + 1 == ordinal {
+            referred[referred.count - 1] = last.lowerBound...ordinal
+        } else if !wasReferred(ordinal) {
+            referred.append(ordinal...ordinal)
+            if referred.count > Self.referredMax { referred.removeFirst() }
+        }
+    }
+
+    /// Whether an action was refused here, as another daemon led, and was never carried out.
+    func wasReferred(_ ordinal: UInt64) -> Bool { referred.contains { $0.contains(ordinal) } }
 
     /// Whether an action was applied by an earlier run of the daemon.
     func wasApplied(beforeStart ordinal: UInt64) -> Bool {

@@ -104,7 +104,10 @@ class Connection:
         self.send_bytes(HEADER.pack(len(body), kind, flags, 0, id, number) + body)
 
     def send_bytes(self, data):
-        self.socket.sendall(data)
+        try:
+            self.socket.sendall(data)
+        except BrokenPipeError:
+            pass  # the daemon has closed the connection: its last frame, for `receive`, says why
 
     def receive(self):
         """Returns the next whole frame; the parts of a value are joined."""

@@ -66,6 +66,74 @@ struct PromotionTests {
         #expect(try pair.follower.tally("/visits").count == 7)
     }
 
+    @Test("a refusal that a client has not read is repeated after the promotion")
+    func unreadRefusal() throws {
+        let pair = try ServerPair()
+        let here = pair.follower.client()
+        let session = try here.welcome().session
+        here.open("/visits")
+        pair.follower.settle()
+        here.add(1)
+        pair.follower.settle()
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
+        here.add(10)
+        here.add(100)
+        pair.follower.settle()
+        let unread = try OutcomeLog(here.frames())
+        #expect(unread[1]?.code == FaultCode.elsewhere.rawValue && unread[3]?.isApplied == true)
+        pair.follower.disconnect(here.id)
+        let back = pair.follower.connect()
+        back.hello(Hello(session: session))
+        back.open("/visits")
+        pair.follower.settle()
+        _ = back.frames()
+        back.dispatch(Tally.Action.add(by: 1), ordinal: 1)
+        back.dispatch(Tally.Action.add(by: 10), ordinal: 2)
+        pair.follower.settle()
+        let again = try OutcomeLog(back.frames())
+        #expect(again[1]?.code == FaultCode.elsewhere.rawValue && again[2]?.isApplied == true)
+        #expect(try pair.follower.tally("/visits").count == 110)
+    }
+
+    @Test("a leader that is cut off tells its clients so at once, and nothing that the log lacks")
+    func cutLeader() throws {
+        let pair = try ServerPair()
+        let here = pair.follower.client()
+        here.open("/visits")
+        here.subscribe("/visits")
+        try pair.follower.server.lead(in: 2, at: pair.follower.now)
+        pair.follower.settle()
+        let stalled = pair.follower.client()
+        stalled.socket.room = 0
+        stalled.subscribe("/other")
+        pair.follower.settle()
+        _ = here.frames()
+        pair.follower.appendsAtOnce = false
+        here.add(7)
+        pair.follower.settle()
+        #expect(here.frames().isEmpty && !pair.follower.unappended.isEmpty)
+        pair.follower.server.setCut(true, at: pair.follower.now)
+        pair.follower.carryOut()
+        let frames = here.frames()
+        #expect(frames.map(\.kind) == [.closing] && here.socket.isClosed)
+        #expect(try frames.first?.decode(Closing.self).code == .cut)
+        let other = pair.follower.connect()
+        pair.follower.carryOut()
+        #expect(try other.frames(.closing).first?.decode(Closing.self).code == .cut)
+        #expect(other.socket.isClosed)
+        // The socket closes once the client has read what was written before.
+        #expect(!stalled.socket.isClosed)
+        stalled.socket.room = .max
+        pair.follower.pump(stalled.id, stalled.socket)
+        #expect(stalled.socket.isClosed && stalled.frames(.closing).isEmpty)
+        // The log answers: the clients come back to their sessions.
+        pair.follower.append()
+        pair.follower.server.setCut(false, at: pair.follower.now)
+        pair.follower.settle()
+        #expect(try pair.follower.tally("/visits").count == 7)
+        #expect(pair.follower.server.connectionCount == 0)
+    }
+
     @Test("what the former leader's clients own ends, and what kept connections own stays")
     func owners() throws {
         let pair = try ServerPair()

@@ -24,6 +24,7 @@ final class RowApplier {
     private let subscriptions: Subscriptions
     private let intake: Intake
     private let delivery: Delivery
+    private let forwarder: Forwarder
     /// Whether a row was applied in part, so that the tree is of no revision.
     private var hasFailed = false
     /// The turn of the last row; 0 before the first.
@@ -33,7 +34,7 @@ final class RowApplier {
     init(
         _ recovery: Recovery, as node: UInt8, _ connections: ConnectionTable,
         _ outcomes: OutcomeWriter, _ openNodes: OpenNodes, _ subscriptions: Subscriptions,
-        _ intake: Intake, _ delivery: Delivery
+        _ intake: Intake, _ delivery: Delivery, _ forwarder: Forwarder
     ) {
         self.recovery = recovery
         self.node = node
@@ -43,6 +44,7 @@ final class RowApplier {
         self.subscriptions = subscriptions
         self.intake = intake
         self.delivery = delivery
+        self.forwarder = forwarder
         (tree, sessions) = (recovery.tree, recovery.sessions)
         recovery.nodes.goLive { [unowned self] in cutConnections() }
     }
@@ -64,7 +66,10 @@ final class RowApplier {
             hasFailed = true
             throw .unapplied(error)
         }
-        for fact in facts { apply(fact, of: row.sequence) }
+        for fact in facts {
+            apply(fact, of: row.sequence)
+            settle(fact)
+        }
         lastTurn = delivery.turn
     }
 
@@ -75,16 +80,27 @@ final class RowApplier {
             let isNew = session.map { ordinal > $0.ordinal } ?? false
             recovery.replay(fact, upTo: sequence)
             guard isNew, let session else { return }
-            outcomes.pass(AppliedRun(ordinal: ordinal, sequence: first, count: count), session)
+            let run = AppliedRun(ordinal: ordinal, sequence: first, count: count)
+            guard session.hear(ConnectionID(by.connection), upTo: run.last) else {
+                return outcomes.pass(run, session)
+            }
+            for ordinal in ordinal...run.last {
+                if let outcome = session.outcome(of: ordinal) {
+                    outcomes.pass(outcome, of: ordinal, session)
+                }
+            }
         case .action(let by, let ordinal, _, let frame):
             let session = sessions.find(client: by.client)
             let isNew = session.map { ordinal > $0.ordinal } ?? false
             recovery.replay(fact, upTo: sequence)
+            _ = session?.hear(ConnectionID(by.connection), upTo: ordinal)
             if isNew, let session, Self.isAwaited(frame) {
                 session.awaitEffects(of: ordinal, isAsked: session.connection != nil)
             }
         case .notice(let client, let ordinal, let code, let message):
             guard let session = sessions.find(client: client) else { return }
+            // A client that comes back later learns the loss as well.
+            if code == FaultCode.effectsLost.rawValue { session.markStart() }
             outcomes.pass(Notice(code: code, message: message), of: ordinal, session)
         case .done(let client, let ordinal):
             guard let session = sessions.find(client: client) else { return }
@@ -94,7 +110,8 @@ final class RowApplier {
             let session = sessions.find(client: client)
             let isNew = session.map { ordinal > $0.ordinal || $0.isDeferred(ordinal) } ?? false
             recovery.replay(fact, upTo: sequence)
-            if isNew, let session { outcomes.pass(outcome, of: ordinal, session) }
+            guard isNew, let session else { return }
+            outcomes.pass(session.outcome(of: ordinal) ?? outcome, of: ordinal, session)
         case .session(let client, let secret, let uid):
             // The client has begun the session here and has acted through another daemon: it comes
             // back to the session that has its actions.
@@ -108,6 +125,21 @@ final class RowApplier {
             recovery.replay(fact, upTo: sequence)
         default: recovery.replay(fact, upTo: sequence)
         }
+    }
+
+    /// Records that the actions of a fact are decided.
+    private func settle(_ fact: TurnFact) {
+        let client: UInt64
+        switch fact {
+        case .run(let by, _, _, _, _, _), .action(let by, _, _, _), .refused(let by, _, _, _, _):
+            client = by.client
+        case .outcome(let of, _, _): client = of
+        default: return
+        }
+        guard let session = sessions.find(client: client),
+            let connection = session.connection.flatMap({ connections[$0] })
+        else { return }
+        forwarder.settle(session, connection)
     }
 
     /// Whether the client of an action asked to learn the end of its effects.

@@ -111,12 +111,16 @@ extension Server {
         peers.cut(for: isCut ? Self.cutText : nil)
         sealer.setFollowing(true)
         outcomes.setLeader(leader)
-        // Effects of earlier actions may have ended since, in the daemon that ran them.
-        for session in sessions.all { session.markStart() }
+        // Effects of earlier actions may have ended since, in the daemon that ran them, and so have
+        // the connections.
+        for session in sessions.all {
+            session.markStart()
+            session.endOwners()
+        }
         apply(
             with: RowApplier(
                 recovery, as: node, connections, outcomes, openNodes, subscriptions, intake,
-                delivery))
+                delivery, dispatcher.forwarder))
     }
 
     /// Sets the name of the daemon that carries out actions, for the clients that this one refuses.
@@ -133,7 +137,8 @@ extension Server {
         if chronicle.isFollowing { chronicle.beginFollowing(isCut: isCut) }
         peers.cut(for: isCut ? Self.cutText : nil)
         guard isCut else { return }
-        for connection in connections.inOrder where !peers.isAdministrator(connection.peer) {
+        for connection in connections.inOrder
+        where !connection.isRemote && !peers.isAdministrator(connection.peer) {
             orders.stats.countRefusal(.cut)
             let closing = Closing(.cut, Self.cutText)
             // Turns of a leading daemon wait for the log, and may never be in it.
@@ -170,14 +175,13 @@ extension Server {
     /// Begins to decide, in `term` of the cluster, as part of a new turn: the leading daemon is
     /// gone, and this one has applied every row. The tree continues as it is.
     ///
-    /// Connections of this server stay, and so do `connections` and `clients`, which other daemons
-    /// serve. What all others own ends in this turn, and answers that they wait for are refused.
-    /// The effects of the former leading daemon have ended.
+    /// Connections of this server stay, and so do those of the daemons `nodes`. What all others own
+    /// ends in this turn, and answers that they wait for are refused. The effects of the former
+    /// leading daemon have ended. ``carryOutOwed(at:)`` follows in the same turn.
     ///
     /// *Throws*: if a planned task cannot be performed here. Nothing has changed then.
     package func lead(
-        in term: UInt64, keeping connections: Set<UInt64> = [], _ clients: Set<UInt64> = [],
-        at now: UInt64
+        in term: UInt64, keeping nodes: Set<UInt8> = [], at now: UInt64
     ) throws(RecoveryError) {
         guard let rows else { preconditionFailure("a leading server is promoted") }
         precondition(!chronicle.hasChanges, "a server is promoted within the turn of a row")
@@ -192,12 +196,22 @@ extension Server {
         chronicle.endFollowing(rows.recovery)
         outcomes.endFormerEffects()
         outcomes.beginLeading()
-        let own = self.connections.values
+        let own = connections.values
+        let others = sessions.all.map(\.client).filter { nodes.contains(ClientNumbers.node(of: $0)) }
         let waits = intake.handshake.lead(
-            keeping: clients.union(own.compactMap { $0.session?.client }))
-        goOn(keeping: connections.union(own.map(\.id.rawValue)))
+            keeping: Set(own.compactMap { $0.session?.client } + others))
+        let owners = tree.owningConnections.filter { nodes.contains(ConnectionID($0).node) }
+        goOn(keeping: Set(own.map(\.id.rawValue) + owners))
         chronicle.record(.term(node: rows.node, term: term))
         intake.handshake.record(outcomesOf: waits)
+    }
+
+    /// Carries out the actions that this server, which has begun to lead, would have passed on.
+    package func carryOutOwed(at now: UInt64) {
+        orders.begin(at: now)
+        for action in dispatcher.forwarder.takeOwed(settling: connections.values) {
+            connections.with(action.connection) { intake.receiveAgain(action.frame, of: $0) }
+        }
     }
 
     /// Cancels all effects of a leading server, since another daemon may lead by now. The end of the
@@ -214,5 +228,85 @@ extension Server {
         precondition(outcomes.isFollowed, "a server that no other follows steps down")
         holdInput(true, at: now)
         chronicle.record(.stepDown(to: node))
+    }
+}
+
+// MARK: - Actions at a following daemon
+extension Server {
+    /// Passes the actions of clients to the leading daemon from now on, with
+    /// ``ServerOutput/forward(_:)``, instead of refusing them.
+    package func beginForwarding() { dispatcher.forwarder.enable() }
+
+    /// A link to the daemon that leads in `term` is open: it gets every action without an outcome.
+    package func openLink(to term: UInt64, at now: UInt64) {
+        orders.begin(at: now)
+        dispatcher.forwarder.open(term)
+    }
+
+    /// The link to the leading daemon has ended; actions wait for the next one.
+    package func closeLink(at now: UInt64) {
+        orders.begin(at: now)
+        dispatcher.forwarder.close()
+    }
+
+    /// The leading daemon has not answered for so long that it considers this one lost: clients that
+    /// may own something are closed before others get it.
+    package func cutForwarded(at now: UInt64) {
+        orders.begin(at: now)
+        for id in dispatcher.forwarder.connections {
+            guard let connection = connections[id] else { continue }
+            intake.close(
+                connection,
+                Closing(.cut, "the leading daemon does not answer: connect again"))
+        }
+    }
+
+    /// Takes what the leading daemon answers, apart from rows.
+    package func receive(_ reply: ForwardReply, at now: UInt64) {
+        orders.begin(at: now)
+        switch reply {
+        case .ran(let connection, let ordinal):
+            dispatcher.forwarder.ran(ordinal, of: ConnectionID(connection))
+        case .refused(let connection, let ordinal, let outcome):
+            guard let connection = connections[ConnectionID(connection)],
+                let session = connection.session,
+                dispatcher.forwarder.refuse(ordinal, of: connection)
+            else { return }
+            outcomes.pass(outcome, of: ordinal, session)
+        case .ended(let connection, let code, let message):
+            guard let connection = connections[ConnectionID(connection)] else { return }
+            intake.close(connection, Closing(FaultCode(rawValue: code), message))
+        }
+    }
+
+    /// Takes what the following daemon `node` passes on, if this one leads.
+    package func receive(_ request: ForwardRequest, from node: UInt8, at now: UInt64) {
+        orders.begin(at: now)
+        guard !chronicle.isReadOnly else { return }
+        for id in remotes.ended(by: request, from: node) { disconnect(id, at: now) }
+        remotes.take(request, from: node)
+        if case .begin = request { intake.handshake.endWaits(ofAbsent: node) }
+    }
+
+    /// The daemon `node` is lost: its clients' connections have ended.
+    package func lose(_ node: UInt8, at now: UInt64) {
+        orders.begin(at: now)
+        guard !chronicle.isReadOnly else { return }
+        for id in remotes.absentees(of: node) { disconnect(id, at: now) }
+        intake.handshake.endWaits(ofAbsent: node)
+    }
+
+    /// Number of actions of this daemon's clients that wait for the leading one.
+    package var owedCount: Int { dispatcher.forwarder.owedCount }
+
+    private var remotes: RemoteClients {
+        RemoteClients(
+            tree: tree, sessions: sessions, connections: connections, peers: peers,
+            openNodes: openNodes, dispatcher: dispatcher, intake: intake, orders: orders)
+    }
+
+    /// Ends what a connection owns that another daemon has, and that has not acted here.
+    func endOwner(_ id: ConnectionID) {
+        if !chronicle.isReadOnly, id.node != 0 { tree.endConnection(id.rawValue) }
     }
 }

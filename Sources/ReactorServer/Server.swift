@@ -91,7 +91,7 @@ package final class Server {
         let time = InputTime(limits, ownerUID: ownerUID)
         dispatcher = Dispatcher(
             tree, limits, orders, chronicle, outcomes, delivery, connections, states,
-            time, watching: watch)
+            time, Forwarder(orders, delivery, limits), watching: watch)
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         let sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
@@ -262,7 +262,8 @@ extension Server {
     /// Handles a closed socket.
     package func disconnect(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
-        guard let connection = connections.remove(id) else { return }
+        guard let connection = connections.remove(id) else { return endOwner(id) }
+        dispatcher.forwarder.leave(connection, isGoodbye: false)
         peers.leave(connection)
         intake.quotas.leave(connection)
         connection.close()

@@ -84,6 +84,9 @@ extension Tree {
         }
     }
 
+    /// The connections that own a key of a reactor, in ascending order.
+    package var owningConnections: [UInt64] { ownership.connections }
+
     /// Ends the ownerships of all connections except `kept`: no other survives a restart.
     package func endFormerConnections(except kept: Set<UInt64> = []) {
         for connection in ownership.connections where !kept.contains(connection) {

@@ -13,6 +13,9 @@ package protocol ClusterHost: AnyObject {
     /// The wall clock in milliseconds since 1970.
     var wallClock: Int64 { get }
 
+    /// Whether the actions of other nodes' clients are carried out here while this node leads.
+    var forwards: Bool { get }
+
     /// Ends the server's turn, and carries out what it orders. Batches go to
     /// ``ClusterMember/append(_:)``.
     func endTurn()

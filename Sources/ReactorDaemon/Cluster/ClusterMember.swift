@@ -313,11 +313,15 @@ extension ClusterMember {
         // Answers to clients that wait now leave in a separate turn, before that of the first row.
         host.endTurn()
         do throws(RecoveryError) {
-            try host.server.lead(in: term, at: host.now)
+            // What clients of other nodes own ends when these are lost.
+            let others = settings.nodes.filter { $0 != settings.node }.map(\.index)
+            try host.server.lead(
+                in: term, keeping: host.forwards ? Set(others) : [], at: host.now)
         } catch { return stop("the node cannot lead: \(error)") }
         status.isLeading = true
         counts.promotions += 1
         host.take(.leads(term: term))
+        host.server.carryOutOwed(at: host.now)
         host.turnSoon()
     }
 

@@ -60,6 +60,12 @@ final class ClusterSeat {
         member.tick()
     }
 
+    /// Passes what clients of this daemon do to the leading one.
+    func send(_ request: ForwardRequest) {}
+
+    /// Answers another daemon, whose clients have acted.
+    func send(_ reply: ForwardReply, to node: UInt8) {}
+
     /// Ends the connection to the engine, and stops calling the member.
     func close() {
         log.close()
@@ -160,6 +166,7 @@ private final class ShellHost: ClusterHost {
     var server: Server { shell.server }
     var now: UInt64 { shell.loop.now }
     var wallClock: Int64 { WallClock.milliseconds() }
+    var forwards: Bool { false }
 
     func endTurn() { shell.endTurn() }
 

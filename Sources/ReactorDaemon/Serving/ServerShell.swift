@@ -440,6 +440,8 @@ extension ServerShell {
         case .cutConnections:
             for link in links.value.objects { link.close() }
             loop.turnAgain()
+        case .forward(let request): seat?.send(request)
+        case .reply(let node, let reply): seat?.send(reply, to: node)
         case .inquire(let inquiry):
             // A connection that has gone in the same turn is forgotten already.
             if links.value[inquiry.connection.rawValue] != nil { take(inquiry) }

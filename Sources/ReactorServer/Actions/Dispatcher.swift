@@ -22,6 +22,9 @@ final class Dispatcher {
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
     private let releases: ForcedReleases
+    private let conditions: ActionConditions
+    /// Carries actions to the daemon that leads.
+    let forwarder: Forwarder
     /// Counts the bytes of all states.
     let states: StateCeiling
     private let time: InputTime
@@ -36,7 +39,8 @@ final class Dispatcher {
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
         _ outcomes: OutcomeWriter, _ delivery: Delivery, _ connections: ConnectionTable,
-        _ states: StateCeiling, _ time: InputTime, watching watch: ActionWatch
+        _ states: StateCeiling, _ time: InputTime, _ forwarder: Forwarder,
+        watching watch: ActionWatch
     ) {
         self.tree = tree
         self.limits = limits
@@ -45,7 +49,9 @@ final class Dispatcher {
         self.outcomes = outcomes
         self.delivery = delivery
         (self.states, self.time) = (states, time)
+        self.forwarder = forwarder
         releases = ForcedReleases(tree, connections, orders)
+        conditions = ActionConditions(tree: tree, orders: orders, chronicle: chronicle)
         self.watch = Cell(watch)
     }
 
@@ -201,10 +207,7 @@ extension Dispatcher {
     func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) -> Int {
         guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
-        var aliases: [NodeAlias] = []
-        if chronicle.keepsHistory, let node = connection.openNode(header.id) {
-            aliases = [NodeAlias(id: header.id, node: node.number)]
-        }
+        let aliases = chronicle.keepsHistory ? aliases(header, body, of: connection) : []
         let result = watching(header.number, of: session) {
             carryOut(header, body, session, connection, &frameCount)
         }
@@ -218,10 +221,7 @@ extension Dispatcher {
     ) -> Int {
         guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
-        let aliases =
-            chronicle.keepsHistory
-            ? BatchBody.aliases(
-                body, hasOptions: header.flags.contains(.options), of: connection) : []
+        let aliases = chronicle.keepsHistory ? aliases(header, body, of: connection) : []
         let result = watching(header.number, of: session) {
             carryOutBatch(header, body, session, connection, &frameCount)
         }
@@ -230,13 +230,19 @@ extension Dispatcher {
     }
 
     /// Counts a new action and returns its session. For an action that arrived before, sends its
-    /// outcome again and returns nil; as well for a new one while another daemon leads.
+    /// outcome again and returns nil. While another daemon leads, passes a new one on, or refuses it,
+    /// and returns nil.
     private func admit(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Session? {
         guard let session = connection.session else { return nil }
         guard header.number > session.ordinal, !chronicle.isFollowing else {
-            outcomes.repeatOutcome(header, session, to: connection)
+            if header.number > session.ordinal, forwarder.isEnabled {
+                forwarder.take(
+                    header, body, aliases(header, body, of: connection), session, connection)
+            } else {
+                outcomes.repeatOutcome(header, session, to: connection)
+            }
             return nil
         }
         session.advance(to: header.number)
@@ -244,6 +250,23 @@ extension Dispatcher {
         delivery.countActions(
             1, byteCount: FrameHeader.byteCount + body.count, of: connection)
         return session
+    }
+
+    /// The nodes that an action or a batch names.
+    private func aliases(
+        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
+    ) -> [NodeAlias] {
+        if header.kind == FrameKind.batch.rawValue {
+            return BatchBody.aliases(
+                body, hasOptions: header.flags.contains(.options), of: connection)
+        }
+        let node = connection.openNode(header.id)
+        return node.map { [NodeAlias(id: header.id, node: $0.number)] } ?? []
+    }
+
+    /// Suspects that daemons have ended since they carried out an action: see ``ActionWatch``.
+    func suspect(_ ordinal: UInt64, of session: Session, deaths: UInt64) {
+        watch.value.suspect(ordinal, of: session, deaths: deaths)
     }
 
     private func conclude(
@@ -289,7 +312,7 @@ extension Dispatcher {
             return .failed(.rejected(rejection))
         }
         do throws(StepFailure) {
-            let options = try decodeOptions(of: header, body)
+            let options = try ActionConditions.options(of: header, body)
             let offset = options?.byteCount ?? 0
             if let options, let release = options.value.release {
                 return try releases.carryOut(
@@ -305,7 +328,7 @@ extension Dispatcher {
             nodeCounts.value.add(1, to: node.number)
             let mayWait = mayWait(session)
             let cancel = try options.flatMap { (options) throws(StepFailure) in
-                try check(options.value, of: node, connection)
+                try conditions.check(options.value, of: node, connection)
             }
             guard admitsAll else {
                 let item = Tree.BatchItem(node: node, range: offset..<body.count)
@@ -333,10 +356,10 @@ extension Dispatcher {
             if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
                 throw .rejected(refusal)
             }
-            let options = try decodeOptions(of: header, body)
+            let options = try ActionConditions.options(of: header, body)
             guard options?.value.release == nil else { throw ForcedReleases.misplaced }
             let cancel = try options.flatMap { (options) throws(StepFailure) in
-                try check(options.value, of: tree.root, connection)
+                try conditions.check(options.value, of: tree.root, connection)
             }
             let items = try batchItems(body, from: options?.byteCount ?? 0, of: connection)
             for item in items { nodeCounts.value.add(1, to: item.node.number) }
@@ -404,67 +427,6 @@ extension Dispatcher {
         return Rejection(
             .quota,
             "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")
-    }
-
-    /// Reads the options before an action or a batch, if the frame has any.
-    private func decodeOptions(
-        of header: FrameHeader, _ body: Span<UInt8>
-    ) throws(StepFailure) -> (value: DispatchOptions, byteCount: Int)? {
-        guard header.flags.contains(.options) else { return nil }
-        var cursor = WireCursor()
-        do throws(WireError) {
-            let options = try DispatchOptions.decode(body, &cursor)
-            return (options, cursor.offset)
-        } catch {
-            throw .decode(error.inside("options"))
-        }
-    }
-
-    /// Checks the conditions of an action. Returns the name that cancels its effects.
-    private func check(
-        _ options: DispatchOptions, of node: AnyNode, _ connection: Connection
-    ) throws(StepFailure) -> String? {
-        if let expected = options.expected {
-            // The node's revision may be that of a node below which is hidden.
-            if let access = connection.access, access.view(of: node) != nil {
-                orders.stats.countDenial(of: .read)
-                throw .rejected(
-                    Rejection(Refusal(partial: "a condition on its revision", at: node.path)))
-            }
-            try check(expected, of: node)
-        }
-        if options.ack == .durable {
-            guard chronicle.keepsHistory else {
-                throw .rejected(
-                    Rejection(
-                        .history,
-                        "the daemon keeps its state in memory: configure `data:` to be durable"
-                    ))
-            }
-            chronicle.requireDurability()
-        }
-        let heldFor = connection.inlet.value.heldFor
-        if let deadline = options.deadline, heldFor >= UInt64(deadline) * 1_000_000 {
-            throw .rejected(
-                Rejection(
-                    .deadline,
-                    "the action waited \(heldFor / 1_000_000) ms, its deadline is \(deadline) ms"
-                ))
-        }
-        return options.cancel
-    }
-
-    private func check(_ expected: Revision, of node: AnyNode) throws(StepFailure) {
-        let actual = Revision(epoch: tree.turn.epoch, sequence: node.sequence)
-        // A client that saw the tree at a revision later than the node's last change saw the node
-        // as it is now.
-        guard expected.epoch == actual.epoch, expected.sequence >= actual.sequence,
-            expected.sequence <= tree.turn.sequence
-        else {
-            throw .rejected(
-                Rejection(
-                    .conflict, "\(node.path) changed at revision \(actual), not \(expected)"))
-        }
     }
 }
 

@@ -114,7 +114,17 @@ extension OutcomeWriter {
         }
         session.remember(outcome, of: ordinal, limits.outcomes)
         chronicle.record(outcome, of: ordinal, session)
+        sendDecided(outcome, of: ordinal, to: connection)
+    }
+
+    /// Sends an outcome of this daemon, also if no row has it.
+    private func sendDecided(_ outcome: Outcome, of ordinal: UInt64, to connection: Connection) {
         send(outcome, of: ordinal, to: connection)
+        guard connection.isRemote, outcome.isForLackOfSpace else { return }
+        orders.append(
+            .reply(
+                connection.id.node,
+                .refused(connection: connection.id.rawValue, ordinal: ordinal, is: outcome)))
     }
 
     /// Sends the outcome of an ordinal that arrived before; refuses a new one, which another daemon
@@ -127,7 +137,7 @@ extension OutcomeWriter {
         }
         orders.stats.repeats &+= 1
         if let outcome = session.outcome(of: ordinal) {
-            send(outcome, of: ordinal, to: connection)
+            sendDecided(outcome, of: ordinal, to: connection)
         } else if session.wasReferred(ordinal) {
             return refer(header, to: connection)
         } else if !session.isDeferred(ordinal) {

@@ -35,6 +35,8 @@ final class Connection {
     private(set) var guarded: [UInt32: GuardedNode] = [:]
     /// What the client waits for, besides the outcomes of its actions.
     let requests = PendingRequests()
+    /// Actions without an outcome that another daemon carries out.
+    private(set) var owed = ActionCount()
 
     init(
         id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0),
@@ -52,10 +54,16 @@ final class Connection {
         case admitted(at: UInt64, turn: UInt64)
         /// It is refused, and only gets the reason; it does not count among its user's connections.
         case turnedAway
+        /// Another daemon has its socket, and passes on what its client does.
+        case remote
     }
 
-    /// Whether it counts among its user's connections.
+    /// Whether its client may act.
     var isAdmitted: Bool { arrival != .turnedAway }
+
+    /// Whether another daemon has its socket. What is sent to it is dropped: the client gets it from
+    /// rows.
+    var isRemote: Bool { arrival == .remote }
 
     /// Whether its socket was read since it was accepted; `endedTurns` is the number of ended
     /// turns. A shell reads every socket once between two turns.
@@ -108,6 +116,12 @@ final class Connection {
         guard let node = guarded[id]?.node, !node.isGone else { return nil }
         return node
     }
+
+    /// Counts actions that another daemon carries out.
+    func owe(_ actions: ActionCount) { owed += actions }
+
+    /// Counts actions that have an outcome.
+    func settle(_ actions: ActionCount) { owed -= actions }
 
     /// Marks every subscription as in need of a snapshot: its updates were dropped.
     func requireSnapshots() {
@@ -184,7 +198,7 @@ extension Connection {
     /// Whether every request of the client has its answer.
     var isAnswered: Bool {
         inlet.value.state == .reading && !(session?.isOwed ?? false) && requests.isEmpty
-            && !outlet.value.owesSnapshots
+            && owed.count == 0 && !outlet.value.owesSnapshots
     }
 
     /// When the server began to close the connection, in nanoseconds; nil if it did not, or if the

@@ -7,8 +7,14 @@ import ReactorBytes
 final class ConnectionTable {
     private let table = Cell(ReferenceTable<Connection>())
 
-    /// Number of connections.
-    var count: Int { table.value.count }
+    /// Number of connections that other daemons have.
+    private(set) var remoteCount = 0
+
+    /// Number of this daemon's connections.
+    var count: Int { table.value.count - remoteCount }
+
+    /// The connections that other daemons have, in no order.
+    var remotes: [Connection] { remoteCount == 0 ? [] : values.filter(\.isRemote) }
 
     /// Whether there is none.
     var isEmpty: Bool { table.value.isEmpty }
@@ -34,6 +40,7 @@ final class ConnectionTable {
         precondition(
             table.value.insert(connection, at: connection.id.rawValue) == nil,
             "connection \(connection.id.rawValue) is inserted twice")
+        if connection.isRemote { remoteCount += 1 }
     }
 
     /// Sets the supplementary groups of each peer, and its class for them.
@@ -42,5 +49,9 @@ final class ConnectionTable {
     }
 
     /// Removes the connection of this number and answers it.
-    func remove(_ id: ConnectionID) -> Connection? { table.value.remove(at: id.rawValue) }
+    func remove(_ id: ConnectionID) -> Connection? {
+        let connection = table.value.remove(at: id.rawValue)
+        if connection?.isRemote ?? false { remoteCount -= 1 }
+        return connection
+    }
 }

@@ -245,6 +245,8 @@ extension Delivery {
             && !connection.outlet.value.hasStreams
             && connection.outlet.value.inFlight.count <= limits.inFlightMax / 2
             && connection.outlet.value.inFlight.byteCount <= limits.inFlightBytesMax / 2
+            && connection.owed.count <= limits.inFlightMax / 2
+            && connection.owed.byteCount <= limits.inFlightBytesMax / 2
     }
 
     private func offerReading(_ connection: Connection) {
@@ -378,6 +380,9 @@ extension Delivery {
         if !endedStreams.value.isEmpty { finishStreams(of: connection) }
         switch consume flush {
         case .busy: return
+        case .write where connection.isRemote:
+            connection.outlet.value.endWrite()
+            self.flush(connection)
         case .write(let slices): orders.append(.write(connection.id, slices))
         case .idle: if isDone(connection) { shut(connection) } else { offerReading(connection) }
         }
@@ -396,10 +401,23 @@ extension Delivery {
         orders.append(.close(connection.id))
     }
 
+    /// Has the daemon of a remote connection close it.
+    func endRemote(_ connection: Connection, _ closing: Closing) {
+        connection.outlet.value.clear()
+        connection.close()
+        orders.append(
+            .reply(
+                connection.id.node,
+                .ended(
+                    connection: connection.id.rawValue, code: closing.code.rawValue,
+                    message: closing.message)))
+    }
+
     /// Orders the shell to write a last frame and to close a connection's socket, without its
     /// waiting output. The frame says nothing of any turn, so that it waits for none. A client that
     /// has not read the last write does not get it.
     func end(_ connection: Connection, _ closing: Closing) {
+        if connection.isRemote { return endRemote(connection, closing) }
         connection.outlet.value.clear()
         guard !connection.outlet.value.isWriting else { return shut(connection) }
         var writer = WireWriter()

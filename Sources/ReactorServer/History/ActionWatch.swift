@@ -132,6 +132,15 @@ package struct ActionWatch {
         }
     }
 
+    /// Suspects that `deaths` other daemons have ended since they ran an action.
+    mutating func suspect(_ ordinal: UInt64, of session: Session, deaths: UInt64) {
+        let secret = SessionWords(session.secret)
+        let count = max(deaths, Self.remove(secret, ordinal, from: &suspects))
+        suspects.append((secret, Death(ordinal: ordinal, count: count)))
+        if suspects.count > Self.suspectsMax { suspects.removeFirst() }
+        write()
+    }
+
     /// Clears the suspicion of an action that ran without harm.
     mutating func acquit(_ ordinal: UInt64, of session: Session) {
         guard hasSuspects, Self.remove(SessionWords(session.secret), ordinal, from: &suspects) > 0

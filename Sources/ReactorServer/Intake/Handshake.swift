@@ -175,6 +175,15 @@ final class Handshake {
         record(outcomesOf: waits.map { (session, $0) })
     }
 
+    /// Rejects the actions whose answers clients of the daemon `node` waited for that are gone.
+    func endWaits(ofAbsent node: UInt8) {
+        for session in sessions.absent(of: node) where !session.deferred.isEmpty {
+            let waits = session.deferred.sorted()
+            session.endConnection(limits.outcomes)
+            record(outcomesOf: waits.map { (session, $0) })
+        }
+    }
+
     /// Ends the connections of all sessions but those of `clients`, as this daemon begins to lead.
     func lead(keeping clients: Set<UInt64>) -> [(session: Session, ordinal: UInt64)] {
         sessions.lead(limits, keeping: clients)
@@ -191,6 +200,7 @@ final class Handshake {
     /// Keeps the session of an ended connection for its client's next one.
     func leave(_ connection: Connection, at now: UInt64) {
         guard let session = connection.takeSession() else { return }
+        if chronicle.isFollowing { session.endOwners() }
         sessions.leave(session, at: now)
         chronicle.record(
             evicted: sessions.weigh(

@@ -61,6 +61,7 @@ final class Intake {
         peers.setLimits(limits)
         delivery.setLimits(limits)
         dispatcher.setLimits(limits)
+        dispatcher.forwarder.setLimits(limits)
         openNodes.setLimits(limits)
         subscriptions.setLimits(limits)
         answers.setLimits(limits)
@@ -85,6 +86,7 @@ final class Intake {
     /// Ends a turn: handles the input of connections that have rested for a turn.
     func endTurn() {
         if let due = rests.value.endTurn() { for connection in due { readOn(connection) } }
+        dispatcher.forwarder.flush()
         rests.value.beginTurn()
         time.beginTurn()
     }
@@ -211,6 +213,20 @@ extension Intake {
         if !connection.isLeaving { connection.inlet.value.keep(bytes, after: progress, at: now) }
     }
 
+    /// Handles a frame that the connection has sent and that was not carried out elsewhere.
+    func receiveAgain(_ frame: [UInt8], of connection: Connection) {
+        guard !connection.isLeaving,
+            let header = try? FrameHeader.decode(
+                frame.span, at: 0, frameBytesMax: limits.frameBytesMax)
+        else { return }
+        let body = frame.span.extracting(FrameHeader.byteCount..<frame.count)
+        if header.kind == FrameKind.batch.rawValue {
+            _ = dispatcher.dispatchBatch(header, body, of: connection)
+        } else {
+            _ = dispatcher.dispatch(header, body, of: connection)
+        }
+    }
+
     /// Handles the held-back input of connections whose clients have read enough.
     func readOn() {
         while let connection = delivery.nextReadable() { readOn(connection) }
@@ -255,9 +271,11 @@ extension Intake {
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)
                 else {
-                    try refuseStranger(bytes, at: offset, of: connection)
-                    return FrameProgress(
-                        end: offset, needed: headerBytesNeeded(bytes, at: offset, of: connection))
+                    if connection.isGreeting { try FirstBytes.check(bytes, at: offset) }
+                    let needed =
+                        connection.isGreeting
+                        ? FirstBytes.countNeeded(bytes.count &- offset) : FrameHeader.byteCount
+                    return FrameProgress(end: offset, needed: needed)
                 }
                 let start = offset &+ FrameHeader.byteCount
                 if connection.isGreeting {
@@ -277,33 +295,6 @@ extension Intake {
             fail(connection, .framing, told.description)
         }
         return FrameProgress(end: offset)
-    }
-
-    /// Number of header bytes that a check of the header needs. The fifth and sixth byte show
-    /// whether the peer is a client; a peer that is none may never send a whole header.
-    private func headerBytesNeeded(
-        _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
-    ) -> Int {
-        let have = bytes.count &- offset
-        guard connection.isGreeting else { return FrameHeader.byteCount }
-        return have < 5 ? 5 : have == 5 ? 6 : FrameHeader.byteCount
-    }
-
-    /// Closes a connection at the first bytes of another protocol, before a whole header.
-    private func refuseStranger(
-        _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
-    ) throws(FrameError) {
-        guard connection.isGreeting, isStranger(bytes, at: offset) else { return }
-        throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
-    }
-
-    /// Whether the first bytes of a connection do not come from a client: a kind that no client
-    /// sends, or flags on an unknown kind.
-    private func isStranger(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
-        guard bytes.count &- offset >= 5 else { return false }
-        let kind = bytes[offset &+ 4]
-        guard FrameKind.isIgnorable(kind) else { return !FrameKind.isOfClient(kind) }
-        return bytes.count &- offset >= 6 && bytes[offset &+ 5] != 0
     }
 
     private func expectHello(
@@ -350,6 +341,7 @@ extension Intake {
         case .hello: greet(body, of: connection)
         case .goodbye:
             handshake.sayGoodbye(connection)
+            dispatcher.forwarder.leave(connection, isGoodbye: true)
             beginClosing(connection)
         case .open: openNodes.open(header, body, of: connection)
         case .batch:
@@ -396,11 +388,6 @@ extension Intake {
 }
 
 extension FrameKind {
-    /// Whether clients send frames of this raw kind.
-    fileprivate static func isOfClient(_ kind: UInt8) -> Bool {
-        kind >= FrameKind.hello.rawValue && kind <= FrameKind.ping.rawValue
-    }
-
     fileprivate var hasBody: Bool {
         switch self {
         case .goodbye, .unsubscribe, .confirm, .ping: false
@@ -479,6 +466,7 @@ extension Intake {
     /// replace dropped updates come before it: a client that keeps reading gets the last mark.
     func close(_ connection: Connection, _ closing: Closing) {
         guard !connection.isLeaving else { return }
+        if connection.isRemote { return end(connection, closing) }
         delivery.dropAnswers(of: connection)
         answers.releaseEnded()
         beginClosing(connection, closing)

@@ -142,7 +142,7 @@ final class PeerAdmission {
     /// Records that a connection's socket is closed. The connection may have been refused.
     func leave(_ connection: Connection) {
         hear(connection)
-        if connection.isAdmitted {
+        if connection.isAdmitted, !connection.isRemote {
             if isAdministrator(connection.peer) {
                 adminCount -= 1
             } else {

@@ -127,6 +127,17 @@ extension Session {
         invariants()
     }
 
+    /// Records that what earlier actions own has ended or is about to, with their connection.
+    func endOwners() { endedOrdinal = ordinal }
+
+    /// Records that a row has actions up to `ordinal` of a connection. Returns whether that is not
+    /// the session's present one, so that what the actions own has ended.
+    func hear(_ id: ConnectionID, upTo ordinal: UInt64) -> Bool {
+        guard id != connection else { return false }
+        endedOrdinal = max(endedOrdinal, min(ordinal, self.ordinal))
+        return true
+    }
+
     /// Ends what the last connection waited for: deferred actions are rejected.
     func endConnection(_ limits: OutcomeLimits) {
         endedOrdinal = ordinal

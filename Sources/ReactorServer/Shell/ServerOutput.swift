@@ -35,6 +35,10 @@ package enum ServerOutput: Sendable {
     /// Close every connection at once, and end another turn: another epoch has begun, and clients
     /// reconnect to it.
     case cutConnections
+    /// Tell the leading daemon this, if there is a link to it.
+    indirect case forward(ForwardRequest)
+    /// Tell this to the daemon with the number, if it has a link here.
+    indirect case reply(UInt8, ForwardReply)
     /// Answer a question about the past or about the daemon; then call ``Server/answer(_:with:at:)``.
     indirect case inquire(Inquiry)
 }

@@ -35,6 +35,8 @@ package struct ServerStats: Equatable, Sendable {
     package var rejections: UInt64 = 0
     /// Actions received again.
     package var repeats: UInt64 = 0
+    /// Actions that went to the leading daemon.
+    package var forwarded: UInt64 = 0
     /// Number of epochs that began because history was or may have been cut.
     package var epochChanges: UInt64 = 0
     /// Ignored frames of unknown kinds.
@@ -105,6 +107,7 @@ package struct ServerStats: Equatable, Sendable {
             "quotaPauses": quotaPauses, "turnTimePauses": turnTimePauses,
             "backlogPauses": backlogPauses,
         ]
+        if forwarded > 0 { all["forwarded"] = forwarded }
         if shell.diskBytesMax > 0 {
             all["diskBytes"] = shell.diskBytes
             all["diskBytesMax"] = shell.diskBytesMax

@@ -152,6 +152,9 @@ package final class SimulatedHooks {
     /// Called with bytes that arrived at the server; returns those that the server reads in their
     /// place.
     package var onRead: ((ConnectionID, [UInt8]) -> [UInt8])?
+    /// Called with what the server passes to the leading one, and with what it answers to a node.
+    package var onForward: ((ForwardRequest) -> Void)?
+    package var onReply: ((UInt8, ForwardReply) -> Void)?
 
     /// Has `audit` check every step.
     package func check(_ audit: MemoryAudit) { self.audit = audit }

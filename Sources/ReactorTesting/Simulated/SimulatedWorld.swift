@@ -393,6 +393,8 @@ extension SimulatedWorld {
         case .cut(let id):
             if let (link, client) = links[id] { cut(link, client) }
         case .append(let batch): append(batch)
+        case .forward(let request): hooks.onForward?(request)
+        case .reply(let node, let reply): hooks.onReply?(node, reply)
         case .readHistory(let question):
             answer(question)
         case .sum(let probe):

@@ -41,7 +41,7 @@ final class OrganBench {
         let time = InputTime(limits, ownerUID: nil)
         dispatcher = Dispatcher(
             tree, limits, orders, chronicle, outcomes, delivery, connections, states,
-            time, watching: ActionWatch())
+            time, Forwarder(orders, delivery, limits), watching: ActionWatch())
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
         sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
         subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)

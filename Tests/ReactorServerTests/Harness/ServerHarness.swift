@@ -21,6 +21,10 @@ final class ServerHarness {
     /// Questions that were not answered.
     private(set) var questions: [HistoryQuestion] = []
     private(set) var inquiries: [Inquiry] = []
+    /// What the server passed to the leading one, and has not been taken.
+    private var requests: [ForwardRequest] = []
+    /// What the server answered to other daemons.
+    private(set) var replies: [ForwardReply] = []
     /// Times at which the server wants to be woken.
     private(set) var wakes: [UInt64] = []
     /// Whether large answers are encoded at once.
@@ -87,6 +91,12 @@ final class ServerHarness {
 
     /// The rows that a journal would contain so far, from the appended batches.
     var rows: [Batch] { Array(batches.dropLast(unappended.count)) }
+
+    /// Takes what the server passed to the leading one.
+    func takeRequests() -> [ForwardRequest] {
+        defer { requests = [] }
+        return requests
+    }
 
     /// Connects a client that has not sent anything yet.
     func connect(
@@ -193,6 +203,8 @@ final class ServerHarness {
         case .cutConnections: for id in sockets.keys { disconnect(id) }
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
+        case .forward(let request): requests.append(request)
+        case .reply(_, let reply): replies.append(reply)
         case .wake(let time): wakes.append(time)
         }
     }

@@ -137,13 +137,21 @@ struct PromotionTests {
     @Test("what the former leader's clients own ends, and what kept connections own stays")
     func owners() throws {
         let pair = try ServerPair()
-        let other = pair.leader.client()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try third.follow(pair.leader.rows)
+        third.server.beginForwarding()
+        third.server.openLink(to: 1, at: third.now)
+        let other = third.client()
         other.open("/visits")
         other.dispatch(Tally.Action.hold)
+        third.settle()
+        for request in third.takeRequests() {
+            pair.leader.server.receive(request, from: 3, at: pair.leader.now)
+        }
         pair.client.dispatch(Tally.Action.hold)
         try pair.step()
         #expect(try pair.follower.tally("/visits").holders == 2)
-        try pair.follower.server.lead(in: 2, keeping: [other.id.rawValue], at: pair.follower.now)
+        try pair.follower.server.lead(in: 2, keeping: [3], at: pair.follower.now)
         pair.follower.turn()
         #expect(try pair.follower.tally("/visits").holders == 1)
     }

@@ -30,6 +30,8 @@ final class MemberBook {
         var done = 0
         /// Durable effects that began again.
         var begunAgain = 0
+        /// Actions that were applied while their client's node followed.
+        var forwarded = 0
     }
 
     init(_ timeline: Timeline) { self.timeline = timeline }
@@ -112,6 +114,10 @@ enum MembershipFault: String, CaseIterable, Sendable {
     case ghostEffects
     /// Effects of a leader without confirmations go on.
     case keepsEffects
+    /// A node that begins to lead ends what clients of other nodes own.
+    case endsForeignConnections
+    /// Links between nodes lose actions.
+    case losesForwards
     /// Clients hear only that awaited effects have ended, and not that they were lost.
     case hidesLosses
 }

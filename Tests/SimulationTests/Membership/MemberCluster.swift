@@ -11,7 +11,7 @@ import StockReactors
 /// Three nodes with real servers, memberships and clients over one simulated log, in virtual time.
 ///
 /// Clients act on whichever node they are connected to: one that leads applies the action, one that
-/// follows refuses it. Engines lose requests, answers and events; nodes are cut off, restarted and
+/// follows passes it on, or in some worlds refuses it. Engines lose requests, answers and events; nodes are cut off, restarted and
 /// lose their power; leaders step down.
 final class MemberCluster {
     let timeline = Timeline()
@@ -25,13 +25,15 @@ final class MemberCluster {
     private(set) var tokens = Tokens()
     private var isStormy = true
     private let fault: MembershipFault?
+    private var peers: PeerNetwork?
 
     /// A client, and the numbers of the nodes that it has opened.
     private struct Client {
         let client: SimulatedClient
         let node: Int
         var opened: [String: NodeID] = [:]
-        var lockTokens: [UInt64] = []
+        /// What it holds of the lock, and the connections that own that.
+        var holds: [(token: UInt64, connection: UInt64)] = []
         /// Returns the encoded state of its mirror of the list, if that is live.
         var shown: () -> [UInt8]? = { nil }
         /// The action whose effect it awaits, and whether it has heard that the effect was lost.
@@ -60,7 +62,7 @@ final class MemberCluster {
         let ids = (1...3).map { ClusterNode(UInt8($0)) }
         let shared = MemberNode.Shared(
             log: log, timeline: timeline, sky: sky, book: book, nodes: ids, epoch: seed | 1,
-            fault: fault
+            fault: fault, forwards: seed % 4 != 3
         ) { [unowned self] action in
             nodes.first(where: \.isLeading)?.perform(action)
         }
@@ -70,6 +72,11 @@ final class MemberCluster {
             for node in nodes { node.notice(change) }
         }
         sky.turnStormy()
+        if shared.forwards {
+            let peers = PeerNetwork(timeline, sky, fault) { [unowned self] in nodes }
+            peers.start()
+            self.peers = peers
+        }
         for node in nodes.indices { for _ in 0..<2 { join(node) } }
         strike()
     }
@@ -93,7 +100,7 @@ final class MemberCluster {
                     clients[index].opened[path] = try? $0.get()
                 }
             }
-            machine.mirror(List(), at: "/list") { [unowned self] in
+            machine.mirror(MemberNode.list, at: "/list") { [unowned self] in
                 guard let mirror = try? $0.get() else { return }
                 clients[index].shown = { mirror.phase == .live ? mirror.state.wireBytes() : nil }
             }
@@ -280,6 +287,7 @@ extension MemberCluster {
         send(List.Action.append(value: value), "/list", index, machine) { [unowned self] outcome in
             if outcome.revision != nil {
                 tokens.applied.insert(token)
+                if !nodes[clients[index].node].isLeading { book.counts.forwarded += 1 }
             } else if outcome.isUnknown {
                 tokens.unknown.insert(token)
                 tokens.unknownNodes.insert(clients[index].node)
@@ -290,15 +298,29 @@ extension MemberCluster {
     }
 
     private func useLock(_ index: Int, _ machine: ClientMachine) {
-        if let token = clients[index].lockTokens.popLast() {
-            return send(Lock.Action.release(token: token), "/lock", index, machine)
+        if let hold = clients[index].holds.popLast() {
+            return send(Lock.Action.release(token: hold.token), "/lock", index, machine)
         }
         send(Lock.Action.acquire(wait: false), "/lock", index, machine) { [unowned self] outcome in
             guard case .applied(_, let reply) = outcome,
                 let reply: Lock.Reply = try? reply?.decode()
             else { return }
-            clients[index].lockTokens.append(reply.token)
+            grant(reply.token, to: index, machine)
         }
+    }
+
+    /// A client has the lock: no other client has it on a connection that its node serves.
+    private func grant(_ token: UInt64, to index: Int, _ machine: ClientMachine) {
+        guard let connection = machine.welcome?.connection else { return }
+        for (other, client) in clients.enumerated() where other != index {
+            let open = Set(nodes[client.node].server.clients.map(\.connection))
+            for hold in client.holds where open.contains(hold.connection) && hold.token < token {
+                book.fail(
+                    "client \(index) gets the lock as \(token), and client \(other) has it as "
+                        + "\(hold.token)")
+            }
+        }
+        clients[index].holds.append((token, connection))
     }
 }
 
@@ -309,8 +331,13 @@ extension MemberCluster {
             guard isStormy, violations.isEmpty else { return }
             let leader = nodes.first(where: \.isLeading)
             let target = sky.chance(60) ? leader ?? sky.pick(nodes) : sky.pick(nodes)
-            switch sky.between(0, 11) {
+            switch sky.between(0, 13) {
             case 0...3: cut(target)
+            case 12, 13:
+                guard let place = nodes.firstIndex(where: { $0.id == sky.pick(nodes).id }) else {
+                    break
+                }
+                peers?.cut(place, for: sky.between(20_000_000, 3_000_000_000))
             case 4, 5: target.restart(isPowerCut: sky.chance(50))
             case 6: for node in nodes where sky.chance(60) { node.restart(isPowerCut: true) }
             case 7, 8: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)

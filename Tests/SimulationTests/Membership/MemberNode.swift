@@ -21,6 +21,8 @@ final class MemberNode: ClusterHost {
         let nodes: [ClusterNode]
         let epoch: UInt64
         let fault: MembershipFault?
+        /// Whether followers pass the actions of their clients on.
+        let forwards: Bool
         /// Takes an action of a fault for the node that leads.
         let onGhost: (Works.Action) -> Void
     }
@@ -42,13 +44,16 @@ final class MemberNode: ClusterHost {
     private var engine: SimulatedEngine
     private var journal = MemoryJournal()
     private var plannedAt: UInt64?
-    private var life = 0
+    /// Number of the process.
+    private(set) var life = 0
 
     /// The current process's membership.
     private final class Slot {
         var current: ClusterMember?
     }
 
+    /// The list that clients append to: it keeps all that they append.
+    static var list: List { List(capacity: 100_000) }
     /// Nanoseconds for which a server may serve without news of the log.
     private static let staleMax: UInt64 = 700_000_000
     /// Nanoseconds by which a state may be older than that: a node is cut off at once.
@@ -94,10 +99,12 @@ final class MemberNode: ClusterHost {
             }
             recovered = empty
         }
-        return Server(
+        let server = Server(
             following: recovered, as: id.index, isCut: shared.fault != .servesEarly,
             daemonName: "\(id.index)"
         ) { secret() }
+        if shared.forwards { server.beginForwarding() }
+        return server
     }
 
     private static func tree(
@@ -105,7 +112,7 @@ final class MemberNode: ClusterHost {
     ) -> Tree {
         Tree(
             ReactorGroup([
-                ("left", Counter()), ("list", List()), ("lock", Lock()), ("here", Presence()),
+                ("left", Counter()), ("list", list), ("lock", Lock()), ("here", Presence()),
                 ("jobs", Queue()), ("works", Works(floor: floor)),
             ]), epoch: epoch, environment: environment)
     }
@@ -140,6 +147,9 @@ final class MemberNode: ClusterHost {
 
     /// Whether this node decides.
     var isLeading: Bool { server.mode == .leading }
+    /// The node that leads, as far as this one knows, and the term.
+    var leader: ClusterNode? { member.current?.leader }
+    var term: UInt64 { member.current?.term ?? 0 }
     /// The last row that the log has, as far as this node knows.
     var lastRow: UInt64 { member.current?.position.row.number ?? 0 }
 
@@ -148,6 +158,8 @@ final class MemberNode: ClusterHost {
     var server: Server { world.server }
     var now: UInt64 { shared.timeline.now }
     var wallClock: Int64 { Int64(shared.timeline.now / 1_000_000) }
+
+    var forwards: Bool { shared.forwards && shared.fault != .endsForeignConnections }
 
     func endTurn() { world.endTurn() }
     func turnSoon() { world.turnSoon() }

@@ -42,6 +42,7 @@ struct MembershipTests {
                 sums["lost", default: 0] += counts.lost
                 sums["done", default: 0] += counts.done
                 sums["begun again", default: 0] += counts.begunAgain
+                sums["forwarded", default: 0] += counts.forwarded
                 sums["applied", default: 0] += cluster.tokens.applied.count
                 sums["refused", default: 0] += cluster.tokens.refused.count
                 sums["unknown", default: 0] += cluster.tokens.unknown.count
@@ -54,6 +55,7 @@ struct MembershipTests {
         #expect(sums["applied"] ?? 0 > 300 && sums["refused"] ?? 0 > 300, "\(sums)")
         #expect(sums["compared"] ?? 0 > 300 && sums["aged"] ?? 0 > 3_000, "\(sums)")
         #expect(sums["acted"] ?? 0 > 50 && sums["done"] ?? 0 > 10, "\(sums)")
+        #expect(sums["forwarded"] ?? 0 > 500, "\(sums)")
         #expect(sums["lost"] ?? 0 > 5 && sums["begun again"] ?? 0 > 5, "\(sums)")
     }
 

@@ -1,0 +1,69 @@
+import ReactorCore
+package import ReactorWire
+
+/// What a following daemon tells the leading one about its clients, over a link between the two.
+///
+/// *Shape*: the first request of a link is ``begin(_:)``. The actions of a connection come in the
+/// order in which the client sent them. Their outcomes come back in rows.
+@WireCodable
+package enum ForwardRequest: Equatable, Sendable {
+    /// These clients have acted and are connected. Every other connection of the daemon has ended.
+    case begin([RemoteClient])
+    /// Another client acts for the first time.
+    case connect(RemoteClient)
+    /// `frames` are frames of actions and batches as they arrived, and `nodes` the nodes that they
+    /// name. `deaths` is the number of leading daemons that have ended while they had the first of
+    /// the actions.
+    case actions(connection: UInt64, nodes: [NodeAlias], frames: [UInt8], deaths: UInt64)
+    /// A client's connection has ended; after a goodbye, so has its session.
+    case disconnect(connection: UInt64, isGoodbye: Bool)
+}
+
+/// What the leading daemon answers, apart from rows.
+@WireCodable
+package enum ForwardReply: Equatable, Sendable {
+    /// The actions of a connection up to `ordinal` were carried out.
+    case ran(connection: UInt64, ordinal: UInt64)
+    /// An action was refused, and no row has that.
+    case refused(connection: UInt64, ordinal: UInt64, is: Outcome)
+    /// The client may not act any more: close its connection for this reason.
+    case ended(connection: UInt64, code: String, message: String)
+}
+
+/// A client of a following daemon, as the leading one has to know it.
+@WireCodable
+package struct RemoteClient: Equatable, Sendable {
+    /// Number of its connection.
+    package var connection: UInt64
+    /// The client's public number.
+    package var client: UInt64
+    /// The secret of its session.
+    package var secret: [UInt8]
+    /// User.
+    package var uid: UInt32
+    /// Group.
+    package var gid: UInt32
+    /// Process, on the machine of its daemon.
+    package var pid: Int32
+    /// Supplementary groups, if rules name any.
+    package var groups: [UInt32]
+    /// The program's name for itself.
+    package var program: String
+
+    /// The client of an open connection.
+    init(_ connection: Connection, _ session: Session) {
+        let peer = connection.peer
+        self.connection = connection.id.rawValue
+        client = session.client
+        secret = session.secret
+        (uid, gid, pid, groups) = (peer.uid, peer.gid, peer.pid, peer.groups)
+        program = connection.program
+    }
+
+    var peer: Peer { Peer(uid: uid, gid: gid, pid: pid, groups: groups) }
+}
+
+extension ConnectionID {
+    /// The number of the daemon that accepted the connection; 0 for a daemon that is alone.
+    package var node: UInt8 { UInt8(rawValue >> 56) }
+}

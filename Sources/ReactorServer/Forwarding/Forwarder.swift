@@ -1,0 +1,285 @@
+import DequeModule
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Carries the actions of a following server's clients to the leading one.
+///
+///     forwarder.take(header, body, nodes, session, connection)    // a client acts
+///     forwarder.flush()                                           // the turn ends
+///     forwarder.settle(session)                                   // a row has the action
+///
+/// An action is *owed* from its arrival until a row has it, or the leading daemon refuses it. While
+/// there is no link, owed actions wait. Another link gets all of them again: the session's ordinals
+/// decide in the leading daemon which of them are new.
+///
+/// A leading daemon may end since it carries out an action. So the actions that it had and had not
+/// reported as carried out are suspects if another term begins: each is sent alone, with the number of
+/// daemons that ended so.
+///
+/// *Place*: the ``Dispatcher`` passes it new actions; ``RowApplier`` and ``Server`` report the rest.
+/// *Shape*: the owed actions of a client are in ascending order of ordinals, and those that the link
+/// has come first. ``invariants()`` states the invariants.
+final class Forwarder {
+    private let orders: ShellOrders
+    private let delivery: Delivery
+    private var limits: ServerLimits
+    /// Whether actions are carried; otherwise they are refused.
+    private(set) var isEnabled = false
+    /// The term of the daemon at the other end of the link; nil while there is no link.
+    private var term: UInt64?
+    /// The term of the last link.
+    private var lastTerm: UInt64 = 0
+    private var clients: [ConnectionID: OwingClient] = [:]
+    /// Connections with actions that the link does not have.
+    private var unsent: [ConnectionID] = []
+    /// The connection whose suspect the link has; nil if it has none.
+    private var alone: ConnectionID?
+
+    init(_ orders: ShellOrders, _ delivery: Delivery, _ limits: ServerLimits) {
+        self.orders = orders
+        self.delivery = delivery
+        self.limits = limits
+    }
+
+    /// Applies other limits from here on.
+    func setLimits(_ limits: ServerLimits) { self.limits = limits }
+
+    /// Carries actions from here on.
+    func enable() { isEnabled = true }
+
+    /// Number of owed actions. *Cost*: O(clients).
+    var owedCount: Int { clients.values.reduce(0) { $0 + $1.owed.count } }
+
+    /// Connections whose clients have acted.
+    var connections: [ConnectionID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
+
+    /// Checks the invariants, in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            clients.count > 32
+                || clients.values.allSatisfy {
+                    $0.sentCount <= $0.owed.count && (term != nil || $0.sentCount == 0)
+                }, "the link has more actions than are owed")
+        assert(alone == nil || term != nil, "a suspect was sent without a link")
+    }
+}
+
+/// A client that has acted, with its owed actions.
+private struct OwingClient {
+    let client: RemoteClient
+    var owed: Deque<OwedAction> = []
+    /// Number of owed actions, from the first on, that the link has.
+    var sentCount = 0
+    /// Whether the link knows the client.
+    var isIntroduced = false
+}
+
+/// An action without an outcome.
+private struct OwedAction {
+    let ordinal: UInt64
+    let nodes: [NodeAlias]
+    let frame: [UInt8]
+    /// Number of leading daemons that ended while they had it.
+    var deaths: UInt64 = 0
+    /// Whether a link had it.
+    var wasSent = false
+    /// Whether the daemon of the last link that had it has carried it out.
+    var hasRun = false
+
+    /// Whether the actions name the same nodes by the same numbers.
+    func agrees(with names: [UInt32: UInt32]) -> Bool {
+        nodes.allSatisfy { names[$0.id] ?? $0.node == $0.node }
+    }
+}
+
+// MARK: - Actions
+extension Forwarder {
+    /// Takes a new action. Reads no more from a client that waits for too many outcomes.
+    func take(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ session: Session,
+        _ connection: Connection
+    ) {
+        var writer = WireWriter(capacity: FrameHeader.byteCount + body.count)
+        writer.header(header)
+        writer.raw(body)
+        let action = OwedAction(ordinal: header.number, nodes: nodes, frame: writer.bytes)
+        var client =
+            clients[connection.id] ?? OwingClient(client: RemoteClient(connection, session))
+        // A client that sends an ordinal twice has one of them carried out.
+        guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
+        if client.owed.count == client.sentCount { unsent.append(connection.id) }
+        client.owed.append(action)
+        clients[connection.id] = client
+        orders.stats.forwarded &+= 1
+        connection.owe(ActionCount(count: 1, byteCount: action.frame.count))
+        let owed = connection.owed
+        if owed.count > limits.inFlightMax || owed.byteCount > limits.inFlightBytesMax {
+            delivery.pauseReading(connection)
+        }
+        invariants()
+    }
+
+    /// Records that rows have the actions of a session up to its ordinal.
+    func settle(_ session: Session, _ connection: Connection) {
+        guard var client = clients[connection.id] else { return }
+        while let first = client.owed.first, first.ordinal <= session.ordinal {
+            remove(first, at: 0, from: &client, of: connection)
+        }
+        clients[connection.id] = client
+        invariants()
+    }
+
+    /// Records that the leading daemon has refused an action, which no row has. Returns whether it
+    /// was owed.
+    func refuse(_ ordinal: UInt64, of connection: Connection) -> Bool {
+        guard var client = clients[connection.id],
+            let index = client.owed.firstIndex(where: { $0.ordinal == ordinal })
+        else { return false }
+        remove(client.owed[index], at: index, from: &client, of: connection)
+        clients[connection.id] = client
+        invariants()
+        return true
+    }
+
+    private func remove(
+        _ action: OwedAction, at index: Int, from client: inout OwingClient,
+        of connection: Connection
+    ) {
+        client.owed.remove(at: index)
+        if index < client.sentCount { client.sentCount -= 1 }
+        if action.deaths > 0, alone == connection.id { alone = nil }
+        connection.settle(ActionCount(count: 1, byteCount: action.frame.count))
+    }
+
+    /// Forgets a connection that has ended: its client sends the actions again when it comes back.
+    func leave(_ connection: Connection, isGoodbye: Bool) {
+        guard let client = clients.removeValue(forKey: connection.id) else { return }
+        if alone == connection.id { alone = nil }
+        if client.isIntroduced {
+            forward(.disconnect(connection: connection.id.rawValue, isGoodbye: isGoodbye))
+        }
+        invariants()
+    }
+
+    /// Takes all owed actions, as this server begins to lead: their connections and frames, in the
+    /// order in which each client sent them. `all` are all connections.
+    func takeOwed(settling all: [Connection]) -> [(connection: ConnectionID, frame: [UInt8])] {
+        for connection in all { connection.settle(connection.owed) }
+        let taken = connections.flatMap { id in
+            (clients[id]?.owed ?? []).map { (connection: id, frame: $0.frame) }
+        }
+        clients = [:]
+        (unsent, alone, term) = ([], nil, nil)
+        return taken
+    }
+}
+
+// MARK: - The link
+extension Forwarder {
+    /// A link to the daemon that leads in `term` is open.
+    func open(_ term: UInt64) {
+        close()
+        if term != lastTerm { suspect() }
+        (self.term, lastTerm) = (term, term)
+        let connections = connections
+        forward(.begin(connections.compactMap { clients[$0]?.client }))
+        for id in connections { clients[id]?.isIntroduced = true }
+        unsent = connections.filter { clients[$0]?.owed.isEmpty == false }
+        flush()
+    }
+
+    /// The link has ended.
+    func close() {
+        (term, alone) = (nil, nil)
+        for id in connections {
+            clients[id]?.isIntroduced = false
+            clients[id]?.sentCount = 0
+        }
+        invariants()
+    }
+
+    /// Another daemon leads, and the former may have ended since it carried out an action.
+    private func suspect() {
+        for id in connections {
+            guard let owed = clients[id]?.owed else { continue }
+            for (index, action) in owed.enumerated() where action.wasSent {
+                clients[id]?.owed[index].deaths += action.hasRun ? 0 : 1
+            }
+        }
+    }
+
+    /// The leading daemon has carried out the actions of a connection up to `ordinal`.
+    func ran(_ ordinal: UInt64, of connection: ConnectionID) {
+        guard let owed = clients[connection]?.owed else { return }
+        for (index, action) in owed.enumerated() {
+            guard action.ordinal <= ordinal else { break }
+            clients[connection]?.owed[index].hasRun = true
+        }
+        if alone == connection {
+            alone = nil
+            flush()
+        }
+    }
+
+    /// Sends the actions that the link does not have.
+    func flush() {
+        guard term != nil, !unsent.isEmpty else { return }
+        let connections = unsent
+        unsent = []
+        for id in connections { send(id) }
+        invariants()
+    }
+
+    private func send(_ id: ConnectionID) {
+        guard var client = clients[id], client.sentCount < client.owed.count else { return }
+        if !client.isIntroduced {
+            client.isIntroduced = true
+            forward(.connect(client.client))
+        }
+        while client.sentCount < client.owed.count {
+            let rest = client.owed[client.sentCount...]
+            let isSuspect = rest.first?.deaths ?? 0 > 0
+            if isSuspect, alone != nil { break }
+            let count = isSuspect ? 1 : Self.sendableCount(rest)
+            forward(rest.prefix(count), of: id)
+            for index in client.sentCount..<client.sentCount + count {
+                client.owed[index].wasSent = true
+                client.owed[index].hasRun = false
+            }
+            client.sentCount += count
+            if isSuspect {
+                alone = id
+                break
+            }
+        }
+        if client.sentCount < client.owed.count { unsent.append(id) }
+        clients[id] = client
+    }
+
+    /// Number of actions, from the first on, that one request can have.
+    private static func sendableCount(_ actions: Deque<OwedAction>.SubSequence) -> Int {
+        var names: [UInt32: UInt32] = [:]
+        return actions.prefix { action in
+            guard action.deaths == 0, action.agrees(with: names) else { return false }
+            for node in action.nodes { names[node.id] = node.node }
+            return true
+        }.count
+    }
+
+    private func forward(_ actions: Deque<OwedAction>.SubSequence, of id: ConnectionID) {
+        var nodes: [NodeAlias] = []
+        var frames: [UInt8] = []
+        for action in actions {
+            for node in action.nodes where !nodes.contains(node) { nodes.append(node) }
+            frames += action.frame
+        }
+        forward(
+            .actions(
+                connection: id.rawValue, nodes: nodes, frames: frames,
+                deaths: actions.first?.deaths ?? 0))
+    }
+
+    private func forward(_ request: ForwardRequest) { orders.append(.forward(request)) }
+}

@@ -37,6 +37,22 @@ struct ConfigExampleTests {
         #expect(config == minimal)
     }
 
+    @Test("the example of a cluster is complete, and its optional keys have their defaults")
+    func cluster() throws {
+        let marked = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { $0 != "#   cluster:" }.prefix { $0.hasPrefix("#   ") }
+        let section = marked.map { $0.dropFirst(4) }.joined(separator: "\n")
+        let config = try DaemonConfig(yaml: "data: {}\n\(section)\n\(oneReactor)", file: file)
+        let cluster = try #require(config.cluster)
+        let own = try #require(cluster.nodes.first)
+        #expect(cluster.nodes.map(\.name) == ["a", "b", "c"])
+        #expect(cluster.nodes.allSatisfy { $0.peer == "/run/reactord-peers/\($0.name).sock" })
+        #expect(
+            cluster
+                == ClusterConfig(
+                    name: "house", node: own, engine: cluster.engine, nodes: cluster.nodes))
+    }
+
     @Test("with every commented key set, the example means the same, except for the paths")
     func commented() throws {
         let set = text.replacing(/(?m)^( *)#(?=[a-zA-Z]+:)/) { $0.output.1 }

@@ -12,11 +12,16 @@ public struct ClusterConfig: Equatable, Sendable {
         public let name: String
         /// The node's index, from 1 to 255, which the log knows it by.
         package let node: ClusterNode
+        /// The path of the Unix socket at which the node's daemon accepts those of the other nodes.
+        /// On another machine, a tunnel to that socket accepts at this path. Nil for a cluster
+        /// whose daemons have no links.
+        package let peer: String?
 
         /// Creates a node from its name and index.
-        package init(_ name: String, _ node: ClusterNode) {
+        package init(_ name: String, _ node: ClusterNode, peer: String? = nil) {
             self.name = name
             self.node = node
+            self.peer = peer
         }
     }
 
@@ -72,13 +77,22 @@ extension ClusterConfig {
         nodes.first { $0.node == node }?.name
     }
 
+    /// The path of a node's peer socket; nil if it has none, or if it is none of the cluster's.
+    func peer(of node: ClusterNode) -> String? {
+        nodes.first { $0.node == node }?.peer
+    }
+
     /// The settings, for `reactord --check`.
     var rows: [(String, String)] {
         let others = nodes.filter { $0.node != own }.map { "\($0.name) (\($0.node.index))" }
+        let peers = nodes.compactMap { member in
+            member.peer.map { "\(member.name) \(ConfigProblem.escaped($0))" }
+        }
         return [
             ("name", name), ("node", "\(node) (\(own.index))"),
             ("other nodes", others.joined(separator: ", ")),
             ("engine", ConfigProblem.escaped(engine)),
+            ("peers", peers.isEmpty ? "none: no links" : peers.joined(separator: ", ")),
             ("takeover", DurationText.format(takeover)),
             ("lostAfter", DurationText.format(lostAfter)),
             ("staleMax", DurationText.format(staleMax)),
@@ -247,6 +261,7 @@ extension ConfigCluster {
                     expected: "three or five nodes", got: "\(section.entries.count): \(reason)",
                     key: entry.key, at: entry.location))
         }
+        found += Self.missingPeers(of: members, in: section)
         if found.isEmpty { nodes = members }
         problems += found
     }
@@ -261,10 +276,16 @@ extension ConfigCluster {
                 at: entry.location)
         }
         let section = try ConfigSection(entry, in: document, expected: "`index:`")
-        var node: ClusterNode?
+        var (node, peer): (ClusterNode?, String?)
         for key in section.entries {
-            guard key.name == "index" else { throw section.unknown(key, known: ["index"]) }
             let scalar = ConfigScalar(key, in: document)
+            guard key.name == "index" else {
+                guard key.name == "peer" else {
+                    throw section.unknown(key, known: ["index", "peer"])
+                }
+                peer = try Self.peer(scalar, beside: others)
+                continue
+            }
             let index = ClusterNode(UInt8(try scalar.quantity(.count, in: 1...255)))
             if let other = others.first(where: { $0.node == index }) {
                 throw scalar.problem(
@@ -277,7 +298,34 @@ extension ConfigCluster {
                 "a node needs index: add `index:` from 1 to 255", key: entry.key,
                 at: entry.location)
         }
-        return ClusterConfig.Member(entry.name, node)
+        return ClusterConfig.Member(entry.name, node, peer: peer)
+    }
+
+    /// The path under `peer:` of a node.
+    private static func peer(
+        _ scalar: ConfigScalar, beside others: [ClusterConfig.Member]
+    ) throws(ConfigProblem) -> String {
+        let path = try ConfigSocket.path(
+            scalar, expected: "the absolute path of the Unix socket for the other daemons")
+        if let other = others.first(where: { $0.peer == path }) {
+            throw scalar.problem(
+                "the path is that of node \(other.name) too: each has its own")
+        }
+        return path
+    }
+
+    /// A problem for each node without `peer:`, if another node has it.
+    private static func missingPeers(
+        of members: [ClusterConfig.Member], in section: ConfigSection
+    ) -> [ConfigProblem] {
+        guard let first = members.first(where: { $0.peer != nil }) else { return [] }
+        return section.entries.filter { entry in
+            members.contains { $0.name == entry.name && $0.peer == nil }
+        }.map { entry in
+            ConfigProblem(
+                "node \(first.name) has `peer:`, and this node has none: add it here, or remove it "
+                    + "from all nodes", key: entry.key, at: entry.location)
+        }
     }
 
     /// The reason why a cluster cannot have this number of nodes; nil if it can.

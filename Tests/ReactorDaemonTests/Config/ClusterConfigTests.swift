@@ -145,6 +145,20 @@ struct ClusterConfigTests {
             ("c: { index: 256 }", "cluster.nodes.c.index: expected 1 to 255, got \"256\""),
             ("c: { index: one }", "cluster.nodes.c.index: expected a whole number, got \"one\""),
             ("c: { indx: 3 }", "cluster.nodes.c: unknown key \"indx\", did you mean index?"),
+            (
+                "c: { index: 3, pear: /c }",
+                "cluster.nodes.c: unknown key \"pear\", did you mean peer?"
+            ),
+            (
+                "c: { index: 3, peer: c.sock }",
+                "cluster.nodes.c.peer: socket path \"c.sock\" is relative, expected an absolute "
+                    + "path"
+            ),
+            (
+                "c: { index: 3, peer: [/c] }",
+                "cluster.nodes.c.peer: expected the absolute path of the Unix socket for the other "
+                    + "daemons, got a list"
+            ),
             ("c: {}", "cluster.nodes.c: a node needs index: add `index:` from 1 to 255"),
             ("c: 3", "cluster.nodes.c: expected `index:`, got \"3\""),
             (
@@ -234,6 +248,42 @@ struct ClusterConfigTests {
         #expect(lines.map { $0.dropFirst(7).prefix(1) } == ["5", "5", "5", "6"])
     }
 
+    @Test("each node has its peer socket, or none has, and the summary names them")
+    func peers() throws {
+        let nodes = "a: { index: 1, peer: /p/a }, c: { peer: /p/c, index: 3 }, "
+        let all = try cluster(text(nodes: nodes + "b: { index: 2, peer: /p/b }"))
+        #expect(all.nodes.map(\.peer) == ["/p/a", "/p/b", "/p/c"])
+        #expect(all.peer(of: ClusterNode(3)) == "/p/c" && all.peer(of: ClusterNode(4)) == nil)
+        #expect(all.rows.contains { $0 == ("peers", "a /p/a, b /p/b, c /p/c") })
+        let none = try cluster(text())
+        #expect(none.nodes.allSatisfy { $0.peer == nil } && none.peer(of: ClusterNode(1)) == nil)
+        #expect(none.rows.contains { $0 == ("peers", "none: no links") })
+    }
+
+    @Test("a node without a peer socket beside one that has it is refused with its line")
+    func somePeers() {
+        let lines = refusals(
+            text(nodes: "a: { index: 1 }, b: { index: 2, peer: /p/b }, c: { index: 3 }"))
+        let reason =
+            "node b has `peer:`, and this node has none: add it here, or remove it from all nodes"
+        #expect(
+            lines == [
+                "r.yaml:5:12: cluster.nodes.a: \(reason)",
+                "r.yaml:5:58: cluster.nodes.c: \(reason)",
+            ])
+    }
+
+    @Test("two nodes with the same peer socket are refused")
+    func samePeer() {
+        let nodes =
+            "a: { index: 1, peer: /p }, b: { index: 2, peer: /p }, c: { index: 3, peer: /c }"
+        #expect(
+            refusals(text(nodes: nodes)) == [
+                "r.yaml:5:60: cluster.nodes.b.peer: the path is that of node a too: each has its "
+                    + "own"
+            ])
+    }
+
     @Test("a cluster needs `data:`, without `durability:`, above or below it")
     func data() throws {
         let alone = text().split(separator: "\n").dropFirst().joined(separator: "\n")
@@ -269,6 +319,9 @@ struct ClusterConfigTests {
         #expect(try change(text(), text(nodes: moved, "node: a")) == [])
         let renamed = text(nodes: "a: { index: 1 }, b: { index: 2 }, d: { index: 3 }")
         #expect(try change(text(), renamed) == ["cluster.nodes"])
+        let linked = "a: { index: 1, peer: /a }, b: { index: 2, peer: /b }, "
+        let peers = text(nodes: linked + "c: { index: 3, peer: /c }")
+        #expect(try change(text(), peers) == ["cluster.nodes"])
         let others = """
             node: b
               takeover: 2s

@@ -81,7 +81,7 @@ final class RowApplier {
             recovery.replay(fact, upTo: sequence)
             guard isNew, let session else { return }
             let run = AppliedRun(ordinal: ordinal, sequence: first, count: count)
-            guard session.hear(ConnectionID(by.connection), upTo: run.last) else {
+            guard session.hear(ConnectionID(by.connection), upTo: run.last, at: node) else {
                 return outcomes.pass(run, session)
             }
             for ordinal in ordinal...run.last {
@@ -93,7 +93,7 @@ final class RowApplier {
             let session = sessions.find(client: by.client)
             let isNew = session.map { ordinal > $0.ordinal } ?? false
             recovery.replay(fact, upTo: sequence)
-            _ = session?.hear(ConnectionID(by.connection), upTo: ordinal)
+            _ = session?.hear(ConnectionID(by.connection), upTo: ordinal, at: node)
             if isNew, let session, Self.isAwaited(frame) {
                 session.awaitEffects(of: ordinal, isAsked: session.connection != nil)
             }
@@ -106,6 +106,7 @@ final class RowApplier {
             guard let session = sessions.find(client: client) else { return }
             outcomes.passEnd(of: ordinal, session)
         case .term: outcomes.endFormerEffects()
+        case .stepDown: forwarder.excuse()
         case .outcome(let client, let ordinal, let outcome):
             let session = sessions.find(client: client)
             let isNew = session.map { ordinal > $0.ordinal || $0.isDeferred(ordinal) } ?? false
@@ -163,6 +164,7 @@ final class RowApplier {
     private func close(_ session: Session) {
         guard let connection = session.connection.flatMap({ connections[$0] }) else { return }
         _ = connection.takeSession()
+        forwarder.abandonOwed(of: connection, isGoodbye: false)
         intake.close(
             connection, Closing(.kicked, "the session has ended or goes on in another daemon"))
     }

@@ -10,7 +10,7 @@ extension Server {
     /// Which actions are admitted.
     package var admission: Admission { chronicle.admission }
 
-    /// True while every action is refused: the journal cannot write, or another daemon leads.
+    /// True while no action is carried out here: the journal cannot write, or another daemon leads.
     package var isReadOnly: Bool { chronicle.isReadOnly }
 
     /// By how many bytes states shrank while only shrinking actions were admitted.
@@ -90,8 +90,9 @@ extension Server {
     // MARK: Following another daemon
 
     /// Continues from `recovery` as a follower of another daemon: applies the rows that it decides,
-    /// see ``follow(_:at:)``, serves reads, and refuses actions with ``FaultCode/elsewhere``, whose
-    /// text names `leader`. No reactor decides and no effect runs until ``lead(in:keeping:_:at:)``.
+    /// see ``follow(_:at:)``, and serves reads. It refuses actions with ``FaultCode/elsewhere``, whose
+    /// text names `leader`, unless ``beginForwarding()`` was called. No reactor decides and no effect
+    /// runs until ``lead(in:keeping:at:)``.
     ///
     /// `node` is the number of this daemon among those that follow each other, from which its
     /// clients get their numbers. ``Recovery/prepareToFollow()`` was called before the recovery
@@ -197,9 +198,9 @@ extension Server {
         outcomes.endFormerEffects()
         outcomes.beginLeading()
         let own = connections.values
-        let others = sessions.all.map(\.client).filter { nodes.contains(ClientNumbers.node(of: $0)) }
+        let others = sessions.all.filter { $0.source.map { nodes.contains($0.node) } ?? false }
         let waits = intake.handshake.lead(
-            keeping: Set(own.compactMap { $0.session?.client } + others))
+            keeping: Set(own.compactMap { $0.session?.client } + others.map(\.client)))
         let owners = tree.owningConnections.filter { nodes.contains(ConnectionID($0).node) }
         goOn(keeping: Set(own.map(\.id.rawValue) + owners))
         chronicle.record(.term(node: rows.node, term: term))
@@ -209,8 +210,18 @@ extension Server {
     /// Carries out the actions that this server, which has begun to lead, would have passed on.
     package func carryOutOwed(at now: UInt64) {
         orders.begin(at: now)
-        for action in dispatcher.forwarder.takeOwed(settling: connections.values) {
-            connections.with(action.connection) { intake.receiveAgain(action.frame, of: $0) }
+        for (connection, action) in dispatcher.forwarder.takeOwed(settling: connections.values) {
+            if action.deaths > 0, let session = connection.session {
+                dispatcher.suspect(action.ordinal, of: session, deaths: action.deaths)
+            }
+            // The client may have opened other nodes under the numbers since.
+            let present = action.nodes.map {
+                NodeAlias(
+                    id: $0.id, node: connection.openNode($0.id)?.number ?? NodeAlias.noNode)
+            }
+            openNodes.bind(action.nodes, of: connection)
+            intake.receiveAgain(action.frame, of: connection)
+            openNodes.bind(present, of: connection)
         }
     }
 
@@ -229,10 +240,9 @@ extension Server {
         holdInput(true, at: now)
         chronicle.record(.stepDown(to: node))
     }
-}
 
-// MARK: - Actions at a following daemon
-extension Server {
+    // MARK: Actions at a following daemon
+
     /// Passes the actions of clients to the leading daemon from now on, with
     /// ``ServerOutput/forward(_:)``, instead of refusing them.
     package func beginForwarding() { dispatcher.forwarder.enable() }
@@ -255,6 +265,7 @@ extension Server {
         orders.begin(at: now)
         for id in dispatcher.forwarder.connections {
             guard let connection = connections[id] else { continue }
+            dispatcher.forwarder.abandonOwed(of: connection, isGoodbye: false)
             intake.close(
                 connection,
                 Closing(.cut, "the leading daemon does not answer: connect again"))
@@ -282,7 +293,8 @@ extension Server {
     /// Takes what the following daemon `node` passes on, if this one leads.
     package func receive(_ request: ForwardRequest, from node: UInt8, at now: UInt64) {
         orders.begin(at: now)
-        guard !chronicle.isReadOnly else { return }
+        // A daemon that hands over carries out nothing more: its successor gets the actions again.
+        guard !chronicle.isReadOnly, !intake.isHeld else { return }
         for id in remotes.ended(by: request, from: node) { disconnect(id, at: now) }
         remotes.take(request, from: node)
         if case .begin = request { intake.handshake.endWaits(ofAbsent: node) }

@@ -263,7 +263,7 @@ extension Server {
     package func disconnect(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections.remove(id) else { return endOwner(id) }
-        dispatcher.forwarder.leave(connection, isGoodbye: false)
+        dispatcher.forwarder.abandonOwed(of: connection, isGoodbye: false)
         peers.leave(connection)
         intake.quotas.leave(connection)
         connection.close()
@@ -326,7 +326,7 @@ extension Server {
         guard peers.apply(rules, ownerUID: ownerUID) else { return }
         for connection in connections.inOrder {
             let former = connection.access
-            connection.join(groups(connection.id)) { peers.access(of: $0) }
+            connection.join(groups) { peers.access(of: $0) }
             guard connection.access != former else { continue }
             answers.refuseWaiting(of: connection)
             subscriptions.reassess(connection)

@@ -31,6 +31,8 @@ package struct ClusterStatus: Equatable, Sendable {
     package var depositions: UInt64
     /// The nodes of the configuration, in the order of their indices.
     package var nodes: [ClusterNodeStatus]
+    /// Why the actions of clients here do not reach the leader; null if they do, or are refused.
+    package var link: String? = nil
 }
 
 /// What a node does in its cluster.

@@ -61,6 +61,7 @@ extension ClusterTable {
     var lines: [String] {
         var lines = [summary]
         if let outage = status.outage { lines.append("the engine does not answer: \(outage)") }
+        if let link = status.link { lines.append("actions wait for a link to the leader: \(link)") }
         let others = nodes.filter { $0.differs ?? false }.map(\.name)
         if !others.isEmpty {
             lines.append("other reactors than the leader's: \(others.joined(separator: ", "))")
@@ -124,7 +125,8 @@ extension ClusterTable {
             "applied": .number(status.applied), "stored": .number(status.stored),
             "waiting": .number(status.waiting),
             "ageMilliseconds": status.age.map { .number($0) } ?? .null,
-            "outage": Self.text(status.outage), "promotions": .number(status.promotions),
+            "outage": Self.text(status.outage), "link": Self.text(status.link),
+            "promotions": .number(status.promotions),
             "depositions": .number(status.depositions),
             "nodes": .array(zip(status.nodes, nodes).map(Self.value)),
         ])

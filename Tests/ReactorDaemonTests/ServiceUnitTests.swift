@@ -9,7 +9,8 @@ struct ServiceUnitTests {
     private static let analyze = "/usr/bin/systemd-analyze"
     private static let units = [
         "reactord.service", "reactord.socket", "reactord-admin.socket", "reactord-backup.service",
-        "reactord-backup.timer", "reactord-etcd.service",
+        "reactord-backup.timer", "reactord-etcd.service", "reactord-spiped-server@.service",
+        "reactord-spiped-client@.service",
     ]
     private let directory = TestDirectory()
 
@@ -37,9 +38,29 @@ struct ServiceUnitTests {
         try await expectExposure(of: name, atMost: 10)
     }
 
-    @Test("the exposure of etcd's service is at most 1.2, as its members need the network")
-    func etcdExposure() async throws {
-        try await expectExposure(of: "reactord-etcd.service", atMost: 12)
+    @Test(
+        "the exposure of etcd's service and of the tunnels is at most 1.2: they need the network",
+        arguments: [
+            "reactord-etcd.service", "reactord-spiped-server@.service",
+            "reactord-spiped-client@.service",
+        ])
+    func networkExposure(name: String) async throws {
+        try await expectExposure(of: name, atMost: 12)
+    }
+
+    @Test("the tunnels between daemons end at once, and replace the socket of their last run")
+    func tunnels() throws {
+        for side in ["server", "client"] {
+            let text = try Self.text("systemd/reactord-spiped-\(side)@.service")
+            // After SIGTERM, spiped waits for its connections.
+            #expect(Self.value("KillSignal", in: text) == "SIGINT")
+        }
+        let client = try Self.text("systemd/reactord-spiped-client@.service")
+        #expect(client.contains("\nExecStartPre=") && client.contains("/run/reactord-peers/"))
+        let daemon = try Self.text("systemd/reactord.service")
+        #expect(daemon.contains("\nReadWritePaths=-/run/reactord-peers"))
+        let files = try Self.text("systemd/tmpfiles.d/reactord.conf")
+        #expect(files.contains("/run/reactord-peers"))
     }
 
     /// Expects the exposure of a service, in tenths.
@@ -48,7 +69,9 @@ struct ServiceUnitTests {
         let (ending, text) = try await run(
             ["security", "--offline=true", "--threshold=\(tenths)", "--no-pager", path])
         #expect(ending == .exited(0), "\(text)")
-        #expect(text.contains("Overall exposure level for \(name): "))
+        // A template is examined as its instance `i`.
+        let instance = name.replacing("@.", with: "@i.")
+        #expect(text.contains("Overall exposure level for \(instance): "))
         #expect(text.contains("PrivateUsers=") && text.contains("RestrictAddressFamilies=~"))
     }
 
@@ -60,6 +83,7 @@ struct ServiceUnitTests {
                 .replacing("/usr/bin/reactorctl", with: Built.product("reactorctl"))
                 .replacing("/usr/bin/reactord ", with: Built.product("reactord") + " ")
                 .replacing("/usr/bin/etcd ", with: "/bin/true ")
+                .replacing("/usr/bin/spiped ", with: "/bin/true ")
             return try directory.write(text, to: name)
         }
         let (ending, text) = try await run(["verify", "--man=no"] + paths)

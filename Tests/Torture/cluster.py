@@ -34,7 +34,11 @@ class Cluster:
         self.daemons = []
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
-        nodes = "".join(f"    {name}: {{ index: {n + 1} }}\n" for n, name in enumerate(NAMES))
+        # Unix sockets would pass the cuts of a network, so that its nodes have no links.
+        nodes = "".join(
+            f"    {name}: {{ index: {n + 1}"
+            + ("" if network else f", peer: {os.path.join(home, name, 'peer')}") + " }\n"
+            for n, name in enumerate(NAMES))
         for number, name in enumerate(NAMES):
             # A node that is cut off serves administrators alone.
             extra = (

@@ -71,9 +71,8 @@ package final class ClusterMachine {
     /// The last row that is in the log as far as this node knows, with its entry.
     package var position: AppliedPosition { cursor.position }
 
-    /// When this node asked the engine for the state that it has at least, in the time of the
-    /// calls; nil before the first answer that tells. On the leader, when its last confirmed call
-    /// was sent.
+    /// When this node asked the engine for the state that it has at least; nil before the first
+    /// answer that tells. On the leader, when its last confirmed call was sent.
     package var currentAsOf: UInt64? { freshness.asOf }
 
     /// The process: the version of its first report, as the engine counted it; 0 before.
@@ -125,16 +124,15 @@ package final class ClusterMachine {
         let report = calls.readyTime(.announce)
         guard halt == nil else { return report }
         guard let leadership else {
-            return earliest(report, calls.readyTime(candidacy == nil ? .look : .takeOver))
+            return [report, calls.readyTime(candidacy == nil ? .look : .takeOver)]
+                .compactMap(\.self).min()
         }
         let change: EngineCallKind =
             leadership.queue.flight != nil
             ? .append : leadership.stepDown != nil && leadership.queue.isEmpty ? .vacate : .beat
-        return earliest(
-            report, calls.readyTime(.look), leadership.expiry, calls.readyTime(change))
+        return [report, calls.readyTime(.look), leadership.expiry, calls.readyTime(change)]
+            .compactMap(\.self).min()
     }
-
-    private func earliest(_ times: UInt64?...) -> UInt64? { times.compactMap { $0 }.min() }
 
     /// Time has passed.
     package func tick(at now: UInt64) {
@@ -147,9 +145,7 @@ package final class ClusterMachine {
     /// of the rows before.
     package func append(_ rows: [LogRow], at now: UInt64) {
         expire(at: now)
-        guard leadership != nil, leadership?.stepDown == nil else { return }
-        leadership?.queue.add(rows)
-        advance(at: now)
+        if leadership?.accept(rows) ?? false { advance(at: now) }
     }
 
     /// Hands the leadership to a node, or to any node, once the log has all rows. Does nothing on a
@@ -170,8 +166,7 @@ package final class ClusterMachine {
     /// A snapshot was installed: the node follows from there on.
     package func restart(from position: AppliedPosition, at now: UInt64) {
         guard halt == .snapshot else { return }
-        halt = nil
-        cursor = RowCursor(at: position, check: check)
+        (halt, cursor) = (nil, RowCursor(at: position, check: check))
         feed.close()
         advance(at: now)
     }
@@ -307,15 +302,12 @@ extension ClusterMachine {
     }
 
     private func answered() {
-        guard view.outage != nil else { return }
-        view.outage = nil
-        outputs.append(.outage(nil))
+        if view.outage.take() != nil { outputs.append(.outage(nil)) }
     }
 
     private func stop(_ fault: ClusterFault) {
         guard halt != .fault else { return }
-        halt = .fault
-        (leadership, candidacy) = (nil, nil)
+        (halt, leadership, candidacy) = (.fault, nil, nil)
         outputs.append(.stop(fault))
     }
 }
@@ -343,8 +335,7 @@ extension ClusterMachine {
 
     private func fallBehind() {
         guard leadership == nil, halt == nil else { return }
-        halt = .snapshot
-        candidacy = nil
+        (halt, candidacy) = (.snapshot, nil)
         calls.abandon(.takeOver)
         outputs.append(.needsSnapshot(after: cursor.position))
     }
@@ -360,7 +351,7 @@ extension ClusterMachine {
         if record?.claim?.node != former { outputs.append(.leader(record?.claim?.node)) }
         // A vacant leadership is taken over at the next look.
         if record?.claim == nil { calls.plan(.look, at: now) }
-        if let own = leadership?.term, term > own { depose(at: now) }
+        if term > leadership?.term ?? .max { depose(at: now) }
     }
 
     private func see(_ sighting: LeaderSighting, at now: UInt64) {
@@ -476,14 +467,14 @@ extension ClusterMachine {
     /// Stops acting as the leader if no confirmation came for too long, and at last gives up.
     private func expire(at now: UInt64) {
         for expiry in leadership?.expire(at: now) ?? [] {
-            switch expiry {
-            case .suspension: outputs.append(.suspended)
-            case .end:
-                // An append may still be on its way, as after the end of the process.
-                view.abandonedTerm = leadership?.term
-                freshness.forget()
-                depose(at: now)
+            guard expiry == .end else {
+                outputs.append(.suspended)
+                continue
             }
+            // An append may still be on its way, as after the end of the process.
+            view.abandonedTerm = leadership?.term
+            freshness.forget()
+            depose(at: now)
         }
     }
 
@@ -495,8 +486,8 @@ extension ClusterMachine {
         if former.stepDown != nil { view.yieldsUntil = now + settings.takeover }
         for kind in [.append, .beat, .vacate] as [EngineCallKind] { calls.abandon(kind) }
         silence.interrupt()
-        outputs.append(
-            .deposed(term: former.term, leader: view.leader, after: cursor.position.row))
+        let end = cursor.position.row
+        outputs.append(.deposed(term: former.term, leader: view.leader, after: end))
     }
 
     private func trim(at now: UInt64) {

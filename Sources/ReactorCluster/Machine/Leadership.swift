@@ -78,6 +78,13 @@ struct Leadership {
         return true
     }
 
+    /// Queues rows, unless the leadership is to be handed over. Returns whether it did.
+    mutating func accept(_ rows: [LogRow]) -> Bool {
+        guard stepDown == nil else { return false }
+        queue.add(rows)
+        return true
+    }
+
     /// Hands over the leadership once the queue is empty. From now on, rows are not accepted.
     mutating func give(to successor: ClusterNode?) { stepDown = StepDown(successor: successor) }
 }

@@ -23,6 +23,8 @@ final class LeaderLink {
     private(set) var obstacle: String?
     /// Whether the link is open.
     private(set) var isOpen = false
+    /// When the leader of the present or of an earlier link was last heard.
+    private(set) var heardAt: UInt64
 
     private let cluster: String
     private let node: ClusterNode
@@ -47,6 +49,7 @@ final class LeaderLink {
         silenceMax = settings.lostAfter / 5 * 4
         self.loop = loop
         self.events = events
+        heardAt = loop.now
         timer = try LoopTimer(on: loop)
         timer.onFire = { [weak self] in self?.connect() }
     }
@@ -73,6 +76,7 @@ final class LeaderLink {
     /// Sends a sign of life, and closes a link without one of the leader.
     func beat() {
         guard let connection else { return }
+        if isOpen { self.heardAt = connection.heardAt }
         let (now, heardAt) = (loop.now, connection.heardAt)
         guard now < heardAt + silenceMax else {
             return retry(after: "no sign of the leader for \((now - heardAt) / 1_000_000) ms")

@@ -24,6 +24,9 @@ final class ClusterPeers {
         set { events.onEvent = newValue }
     }
 
+    /// Called after signs of life were sent.
+    var onBeat: () -> Void = {}
+
     private let config: ClusterConfig
     private let loop: EventLoop
     private let events: PeerEvents
@@ -110,9 +113,13 @@ final class ClusterPeers {
         socket = nil
     }
 
+    /// When a leader was last heard, in the loop's time; at first when this daemon started.
+    var leaderHeardAt: UInt64 { leader.heardAt }
+
     private func beat() {
         leader.beat()
         followers.beat()
+        onBeat()
     }
 }
 

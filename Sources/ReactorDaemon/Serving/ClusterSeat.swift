@@ -21,6 +21,8 @@ final class ClusterSeat {
     }
     private let log: MeteredLog
     private let host: ShellHost
+    /// The links to the other nodes; nil without `peer:`.
+    private let relay: PeerRelay?
 
     /// Joins a cluster, whose log has the rows up to `start`; `end` is that row in the data directory
     /// of `keeper`.
@@ -30,7 +32,9 @@ final class ClusterSeat {
     ) throws(LoopError) {
         config = cluster.config
         log = MeteredLog(cluster.log) { [loop = shell.loop] in loop.now }
-        host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop))
+        relay =
+            config.peer(of: config.settings.node) == nil ? nil : try PeerRelay(config, for: shell)
+        host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop), relay)
         member = ClusterMember(
             config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),
             behind: cluster.origin.row, at: start, end, engine: log, host: host, seed: seed,
@@ -47,6 +51,7 @@ final class ClusterSeat {
         host.keeper.journal.onAppended = { [unowned host] number in
             if let turn = host.turns.take(upTo: number) { host.shell.stored(turn) }
         }
+        relay?.begin()
         log.open()
     }
 
@@ -58,16 +63,18 @@ final class ClusterSeat {
             stored: journal.lastNumber, durable: journal.durableNumber,
             snapshot: host.keeper.snapshotNumber)
         member.tick()
+        relay?.update(member)
     }
 
     /// Passes what clients of this daemon do to the leading one.
-    func send(_ request: ForwardRequest) {}
+    func send(_ request: ForwardRequest) { relay?.send(request) }
 
     /// Answers another daemon, whose clients have acted.
-    func send(_ reply: ForwardReply, to node: UInt8) {}
+    func send(_ reply: ForwardReply, to node: UInt8) { relay?.send(reply, to: node) }
 
     /// Ends the connection to the engine, and stops calling the member.
     func close() {
+        relay?.close()
         log.close()
         host.timer.close()
     }
@@ -76,7 +83,7 @@ final class ClusterSeat {
     var status: ClusterStatus {
         ClusterStatus(
             of: member, in: config, isCut: host.server.isCut,
-            stored: host.keeper.journal.lastNumber)
+            stored: host.keeper.journal.lastNumber, obstacle: relay?.obstacle)
     }
 
     /// The figures for `stats` and the metrics.
@@ -149,24 +156,27 @@ private final class ShellHost: ClusterHost {
     /// The rows whose storage is not reported yet.
     var turns = TurnRows()
     private let config: ClusterConfig
+    private let relay: PeerRelay?
     private var lastSync: UInt64 = 0
 
     /// Nanoseconds between two requests to make the local journal durable.
     private static let syncInterval: UInt64 = 5_000_000_000
 
     init(
-        _ shell: ServerShell, _ keeper: HistoryKeeper, _ config: ClusterConfig, _ timer: LoopTimer
+        _ shell: ServerShell, _ keeper: HistoryKeeper, _ config: ClusterConfig, _ timer: LoopTimer,
+        _ relay: PeerRelay?
     ) {
         self.shell = shell
         self.keeper = keeper
         self.config = config
         self.timer = timer
+        self.relay = relay
     }
 
     var server: Server { shell.server }
     var now: UInt64 { shell.loop.now }
     var wallClock: Int64 { WallClock.milliseconds() }
-    var forwards: Bool { false }
+    var forwards: Bool { relay != nil }
 
     func endTurn() { shell.endTurn() }
 
@@ -190,6 +200,7 @@ private final class ShellHost: ClusterHost {
         let end = try shell.rebuild()
         server.setLeader(member?.leader.flatMap { config.name(of: $0) })
         shell.holdJobs(false)
+        relay?.begin()
         return end
     }
 
@@ -205,6 +216,7 @@ private final class ShellHost: ClusterHost {
         case .leader(let leader): server.setLeader(leader.flatMap { config.name(of: $0) })
         case .ceased, .cut, .outage, .disconnected, .stop: break
         }
+        if let member { relay?.update(member) }
         onNews(news)
     }
 
@@ -250,7 +262,8 @@ private struct TurnRows {
 extension ClusterStatus {
     /// The part of `member` in the cluster of `config`.
     fileprivate init(
-        of member: ClusterMember, in config: ClusterConfig, isCut: Bool, stored: UInt64
+        of member: ClusterMember, in config: ClusterConfig, isCut: Bool, stored: UInt64,
+        obstacle: String?
     ) {
         let (lost, own) = (Set(member.lostNodes), config.settings.node)
         let reports = Dictionary(
@@ -269,13 +282,13 @@ extension ClusterStatus {
                     applied: report.applied, stored: report.stored, durable: report.durable,
                     time: member.wallClock(of: entry.node), isLost: lost.contains(entry.node),
                     fingerprint: entry.node == own ? member.fingerprint : report.fingerprint)
-            })
+            }, link: obstacle)
     }
 }
 
 extension ClusterRole {
     /// Whether a node of this role leads, or did so a moment ago.
-    fileprivate var isOfLeader: Bool {
+    var isOfLeader: Bool {
         switch self {
         case .leading, .suspended, .steppingDown: true
         case .following, .candidate, .awaitingSnapshot, .stopped: false

@@ -59,9 +59,9 @@ enum BatchBody {
     }
 
     /// The connection's open nodes that a batch names, each once. For a malformed batch, those
-    /// named before the malformed part.
+    /// named before the malformed part. With `isComplete`, also the numbers that name no open node.
     static func aliases(
-        _ body: Span<UInt8>, hasOptions: Bool, of connection: Connection
+        _ body: Span<UInt8>, hasOptions: Bool, of connection: Connection, isComplete: Bool = false
     ) -> [NodeAlias] {
         var aliases: [NodeAlias] = []
         var seen: Set<UInt64> = []
@@ -73,8 +73,11 @@ enum BatchBody {
                 var pair = try cursor.openArray(in: body)
                 guard try cursor.nextElement(in: body, &pair) else { break }
                 let id = try cursor.unsigned(in: body)
-                if seen.insert(id).inserted, let node = connection.openNode(UInt32(clamping: id)) {
-                    aliases.append(NodeAlias(id: UInt32(clamping: id), node: node.number))
+                let name = UInt32(clamping: id)
+                let node =
+                    connection.openNode(name)?.number ?? (isComplete ? NodeAlias.noNode : nil)
+                if seen.insert(id).inserted, let node {
+                    aliases.append(NodeAlias(id: name, node: node))
                 }
                 while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }
             }

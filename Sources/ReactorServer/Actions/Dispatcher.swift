@@ -239,7 +239,8 @@ extension Dispatcher {
         guard header.number > session.ordinal, !chronicle.isFollowing else {
             if header.number > session.ordinal, forwarder.isEnabled {
                 forwarder.take(
-                    header, body, aliases(header, body, of: connection), session, connection)
+                    header, body, aliases(header, body, of: connection, isComplete: true), session,
+                    connection)
             } else {
                 outcomes.repeatOutcome(header, session, to: connection)
             }
@@ -252,16 +253,18 @@ extension Dispatcher {
         return session
     }
 
-    /// The nodes that an action or a batch names.
+    /// The nodes that an action or a batch names; with `isComplete`, also the numbers that name none.
     private func aliases(
-        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
+        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection,
+        isComplete: Bool = false
     ) -> [NodeAlias] {
         if header.kind == FrameKind.batch.rawValue {
             return BatchBody.aliases(
-                body, hasOptions: header.flags.contains(.options), of: connection)
+                body, hasOptions: header.flags.contains(.options), of: connection,
+                isComplete: isComplete)
         }
-        let node = connection.openNode(header.id)
-        return node.map { [NodeAlias(id: header.id, node: $0.number)] } ?? []
+        let node = connection.openNode(header.id)?.number ?? (isComplete ? NodeAlias.noNode : nil)
+        return node.map { [NodeAlias(id: header.id, node: $0)] } ?? []
     }
 
     /// Suspects that daemons have ended since they carried out an action: see ``ActionWatch``.

@@ -98,9 +98,10 @@ final class Connection {
         openNodes.value.node(id)
     }
 
-    /// Sets the peer's supplementary groups, and its class for them.
-    func join(_ groups: [UInt32], _ access: (Peer) -> AccessClass?) {
-        peer.groups = groups
+    /// Sets the peer's supplementary groups, and its class for them. Those of a remote connection
+    /// are as its daemon has reported them.
+    func join(_ groups: (ConnectionID) -> [UInt32], _ access: (Peer) -> AccessClass?) {
+        if !isRemote { peer.groups = groups(id) }
         self.access = access(peer)
     }
 

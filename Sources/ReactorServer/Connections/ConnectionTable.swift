@@ -45,7 +45,7 @@ final class ConnectionTable {
 
     /// Sets the supplementary groups of each peer, and its class for them.
     func join(_ groups: (ConnectionID) -> [UInt32], _ access: (Peer) -> AccessClass?) {
-        for connection in values { connection.join(groups(connection.id), access) }
+        for connection in values { connection.join(groups, access) }
     }
 
     /// Removes the connection of this number and answers it.

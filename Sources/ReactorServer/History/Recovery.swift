@@ -199,11 +199,13 @@ package final class Recovery {
             record(connection: by.connection)
             guard let session = sessions.find(client: by.client) else { return }
             let run = AppliedRun(ordinal: ordinal, sequence: first, count: count)
+            session.redoSource(ConnectionID(by.connection))
             session.redo(run, limits.outcomes)
             sessions.touch(session)
         case .action(let by, let ordinal, _, _), .refused(let by, let ordinal, _, _, _):
             record(connection: by.connection)
             guard let session = sessions.find(client: by.client) else { return }
+            session.redoSource(ConnectionID(by.connection))
             session.redoArrival(of: ordinal)
             sessions.touch(session)
         case .outcome(let client, let ordinal, let outcome):

@@ -86,15 +86,6 @@ package struct ActionSource: Equatable, Sendable {
     }
 }
 
-/// A node, and the number by which a connection's frames name it.
-@WireCodable
-package struct NodeAlias: Equatable, Sendable {
-    /// The number in the frames.
-    package var id: UInt32
-    /// The node's number in the tree.
-    package var node: UInt32
-}
-
 extension TurnFact {
     /// Reads the facts of a turn.
     package static func list(_ bytes: Span<UInt8>) throws(WireError) -> [TurnFact] {

@@ -12,7 +12,7 @@ enum FirstBytes {
     ///
     /// *Throws*: if they do not come from a client: a kind that no client sends, or flags on an
     /// unknown kind.
-    static func check(_ bytes: Span<UInt8>, at offset: Int) throws(FrameError) {
+    static func expectClient(_ bytes: Span<UInt8>, at offset: Int) throws(FrameError) {
         guard bytes.count &- offset >= 5 else { return }
         let kind = bytes[offset &+ 4]
         let isStranger =

@@ -177,11 +177,15 @@ final class Handshake {
 
     /// Rejects the actions whose answers clients of the daemon `node` waited for that are gone.
     func endWaits(ofAbsent node: UInt8) {
-        for session in sessions.absent(of: node) where !session.deferred.isEmpty {
-            let waits = session.deferred.sorted()
-            session.endConnection(limits.outcomes)
-            record(outcomesOf: waits.map { (session, $0) })
-        }
+        for session in sessions.absent(of: node) { endWaits(of: session) }
+    }
+
+    /// Rejects the actions whose answers a former connection of a session waited for.
+    func endWaits(of session: Session) {
+        guard !session.deferred.isEmpty else { return }
+        let waits = session.deferred.sorted()
+        session.endConnection(limits.outcomes)
+        record(outcomesOf: waits.map { (session, $0) })
     }
 
     /// Ends the connections of all sessions but those of `clients`, as this daemon begins to lead.

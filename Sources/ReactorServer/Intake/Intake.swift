@@ -27,7 +27,7 @@ final class Intake {
     /// Keeps users to the rules of the configuration.
     let quotas: UserQuotas
     /// Whether no input is handled, since another process may take over.
-    private var isHeld = false
+    private(set) var isHeld = false
     /// Connections that have had their share of a turn.
     private let rests = Cell(RestQueue())
     /// Measures the time that users take.
@@ -271,7 +271,7 @@ extension Intake {
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)
                 else {
-                    if connection.isGreeting { try FirstBytes.check(bytes, at: offset) }
+                    if connection.isGreeting { try FirstBytes.expectClient(bytes, at: offset) }
                     let needed =
                         connection.isGreeting
                         ? FirstBytes.countNeeded(bytes.count &- offset) : FrameHeader.byteCount
@@ -340,8 +340,9 @@ extension Intake {
         switch kind {
         case .hello: greet(body, of: connection)
         case .goodbye:
+            dispatcher.forwarder.flush()
             handshake.sayGoodbye(connection)
-            dispatcher.forwarder.leave(connection, isGoodbye: true)
+            dispatcher.forwarder.abandonOwed(of: connection, isGoodbye: true)
             beginClosing(connection)
         case .open: openNodes.open(header, body, of: connection)
         case .batch:

@@ -76,6 +76,33 @@ final class OpenNodes {
         invariants()
     }
 
+    /// Opens the nodes that actions of a following daemon's client name, and closes the numbers that
+    /// name none.
+    func bind(_ aliases: [NodeAlias], of connection: Connection) {
+        for alias in aliases {
+            let former = connection.openNode(alias.id)
+            guard let node = alias.node == NodeAlias.noNode ? nil : finder.tree.node(alias.node)
+            else {
+                close(Int(alias.id), of: connection)
+                continue
+            }
+            if former !== node { put(node, at: Int(alias.id), of: connection) }
+        }
+    }
+
+    /// Closes the node that a connection has under a number, if there is one.
+    private func close(_ index: Int, of connection: Connection) {
+        guard index < connection.nodes.count else { return }
+        let id = UInt32(index)
+        if let node = connection.nodes[index] ?? connection.guarded[id]?.node {
+            let position = NodeOpenings.Position(connection: connection, index: index)
+            openings.close(position, of: node)
+        }
+        connection.nodes[index] = nil
+        connection.guardNode(id, nil)
+        invariants()
+    }
+
     /// Takes a node from the fast path if the client may not send it every action.
     private func guardActions(of node: AnyNode, at index: Int, of connection: Connection) {
         guard let place = connection.access?.place(of: node) else { return }

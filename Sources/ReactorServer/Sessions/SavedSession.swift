@@ -12,6 +12,8 @@ struct SavedSession: Equatable, Sendable {
     var exceptions: [Exception]
     /// Actions whose answer is deferred.
     var deferred: [UInt64]
+    /// The connection of its last action; nil in snapshots of earlier versions.
+    var source: UInt64? = nil
 
     /// Consecutive actions that were applied.
     @WireCodable

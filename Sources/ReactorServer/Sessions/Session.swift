@@ -17,6 +17,8 @@ final class Session {
     let client: UInt64
     /// The current connection; nil while the client is disconnected.
     private(set) var connection: ConnectionID?
+    /// The connection of the last action in a row of another daemon, or of a former run.
+    private(set) var source: ConnectionID?
     /// Highest ordinal that arrived.
     private(set) var ordinal: UInt64 = 0
     /// Whether the journal has the session.
@@ -33,10 +35,9 @@ final class Session {
     private let deferredOrdinals = Cell<Set<UInt64>>([])
     /// Actions whose client waits for the end of their effects.
     private var awaited = AwaitedEffects()
-    /// Highest ordinal that arrived on a connection that has ended.
-    private var endedOrdinal: UInt64 = 0
-    /// Highest ordinal that arrived before the daemon started.
-    private var startOrdinal: UInt64 = 0
+    /// The highest ordinals that arrived on a connection that has ended, and before the daemon
+    /// started.
+    private var former = (ended: UInt64(0), start: UInt64(0))
     /// The outcomes of its actions.
     private let outcomes = Cell(SessionOutcomes())
     /// Actions that were refused while another daemon led, in ascending order.
@@ -75,8 +76,8 @@ final class Session {
             deferred.count > 32 || deferred.allSatisfy { $0 <= ordinal },
             "an action above ordinal \(ordinal) is deferred")
         assert(
-            endedOrdinal <= ordinal && startOrdinal <= ordinal,
-            "ordinals \(endedOrdinal) and \(startOrdinal) are above \(ordinal)")
+            former.ended <= ordinal && former.start <= ordinal,
+            "ordinals \(former.ended) and \(former.start) are above \(ordinal)")
         assert(
             connection == nil || weighedBytes == 0,
             "a connected session counts \(weighedBytes) bytes as disconnected")
@@ -118,29 +119,32 @@ extension Session {
     }
 
     /// Highest ordinal that arrived on a connection that has ended.
-    var formerOrdinal: UInt64 { endedOrdinal }
+    var formerOrdinal: UInt64 { former.ended }
 
     /// Continues with the connections of a former process, the last of which is open.
     func succeed(formerOrdinal: UInt64) {
-        endedOrdinal = min(formerOrdinal, ordinal)
+        former.ended = min(formerOrdinal, ordinal)
         markStart()
         invariants()
     }
 
     /// Records that what earlier actions own has ended or is about to, with their connection.
-    func endOwners() { endedOrdinal = ordinal }
+    func endOwners() { former.ended = ordinal }
 
-    /// Records that a row has actions up to `ordinal` of a connection. Returns whether that is not
-    /// the session's present one, so that what the actions own has ended.
-    func hear(_ id: ConnectionID, upTo ordinal: UInt64) -> Bool {
-        guard id != connection else { return false }
-        endedOrdinal = max(endedOrdinal, min(ordinal, self.ordinal))
+    /// Records that a row has an action of this connection.
+    func redoSource(_ id: ConnectionID) { source = id }
+
+    /// Records that a row has actions up to `ordinal` of a connection; `node` is this daemon. Returns
+    /// whether that is a former connection of this daemon, so that what the actions own has ended.
+    func hear(_ id: ConnectionID, upTo ordinal: UInt64, at node: UInt8) -> Bool {
+        guard id.node == node, id != connection else { return false }
+        former.ended = max(former.ended, min(ordinal, self.ordinal))
         return true
     }
 
     /// Ends what the last connection waited for: deferred actions are rejected.
     func endConnection(_ limits: OutcomeLimits) {
-        endedOrdinal = ordinal
+        former.ended = ordinal
         awaited.endConnection()
         for ordinal in deferred.sorted() {
             remember(
@@ -169,7 +173,7 @@ extension Session {
     }
 
     /// Records that the daemon starts: actions up to now arrived in earlier runs.
-    func markStart() { startOrdinal = ordinal }
+    func markStart() { former.start = ordinal }
 }
 
 // MARK: - Actions and outcomes
@@ -208,7 +212,7 @@ extension Session {
     /// it owned.
     func outcome(of ordinal: UInt64) -> Outcome? {
         guard let outcome = outcomes.value.outcome(of: ordinal) else { return nil }
-        guard ordinal <= endedOrdinal, case .applied(let sequence, let reply, _) = outcome else {
+        guard ordinal <= former.ended, case .applied(let sequence, let reply, _) = outcome else {
             return outcome
         }
         return .applied(sequence: sequence, reply: reply, ownerEnded: true)
@@ -233,7 +237,7 @@ extension Session {
 
     /// Whether an action was applied by an earlier run of the daemon.
     func wasApplied(beforeStart ordinal: UInt64) -> Bool {
-        guard ordinal <= startOrdinal else { return false }
+        guard ordinal <= former.start else { return false }
         switch outcome(of: ordinal) {
         case .applied, .accepted: return true
         default: return false
@@ -323,12 +327,13 @@ extension Session {
             },
             exceptions: allExceptions.map {
                 SavedSession.Exception(ordinal: $0.ordinal, outcome: $0.outcome)
-            }, deferred: deferred.sorted())
+            }, deferred: deferred.sorted(), source: (connection ?? source)?.rawValue)
     }
 
     /// Takes over what a snapshot has of the session.
     func restore(_ saved: SavedSession, _ limits: OutcomeLimits) {
         ordinal = saved.ordinal
+        source = saved.source.map { ConnectionID($0) }
         for run in saved.runs {
             remember(
                 AppliedRun(ordinal: run.ordinal, sequence: run.sequence, count: run.count), limits)

@@ -81,10 +81,10 @@ final class SessionTable {
         return waits
     }
 
-    /// The sessions that the daemon `node` has given its clients and that have no connection. *Cost*:
+    /// The sessions without a connection that have last acted at the daemon `node`. *Cost*:
     /// O(sessions).
     func absent(of node: UInt8) -> [Session] {
-        all.filter { $0.connection == nil && ClientNumbers.node(of: $0.client) == node }
+        all.filter { $0.connection == nil && $0.source?.node == node }
     }
 
     /// Whether a session may be evicted here.
@@ -321,9 +321,6 @@ struct ClientNumbers {
         last = UInt64(node) << Self.counterBits
         end = last + 1 << Self.counterBits
     }
-
-    /// The daemon that has given out a number.
-    static func node(of client: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: client >> counterBits) }
 
     /// The next number.
     mutating func next() -> UInt64 {

@@ -4,6 +4,9 @@ package struct ConnectionID: Hashable, Sendable {
 
     /// Names the socket with this number.
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The number of the daemon that accepted the connection; 0 for a daemon that is alone.
+    package var node: UInt8 { UInt8(rawValue >> 56) }
 }
 
 /// The process at the other end of a socket, as the kernel reports it (`SO_PEERCRED`,

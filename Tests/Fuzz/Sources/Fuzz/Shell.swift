@@ -69,7 +69,8 @@ final class Shell {
             server.disconnect(id, at: 0)
         case .append(let batch): server.appended(batch.turn, at: 0)
         case .encode(let capture): server.encoded(capture.encode())
-        case .forward, .reply, .pauseReading, .resumeReading, .readHistory, .log, .inquire, .sum, .beginSnapshot,
+        case .forward, .reply, .pauseReading, .resumeReading, .readHistory, .log, .inquire, .sum,
+            .beginSnapshot,
             .cutConnections, .wake:
             break
         }

@@ -33,8 +33,12 @@ final class Forwarder {
     private var clients: [ConnectionID: OwingClient] = [:]
     /// Connections with actions that the link does not have.
     private var unsent: [ConnectionID] = []
-    /// The connection whose suspect the link has; nil if it has none.
-    private var alone: ConnectionID?
+    /// The suspect that the link has; nil if it has none.
+    private var alone: (connection: ConnectionID, ordinal: UInt64)?
+    /// Bytes of the frames that the link has and the leading daemon has not answered.
+    private var unansweredByteCount = 0
+    /// Whether the leading daemon has stepped down, so that it did not end by an action.
+    private var hasSteppedDown = false
 
     init(_ orders: ShellOrders, _ delivery: Delivery, _ limits: ServerLimits) {
         self.orders = orders
@@ -68,23 +72,29 @@ final class Forwarder {
 
 /// A client that has acted, with its owed actions.
 private struct OwingClient {
-    let client: RemoteClient
+    let connection: Connection
+    let session: Session
     var owed: Deque<OwedAction> = []
     /// Number of owed actions, from the first on, that the link has.
     var sentCount = 0
     /// Whether the link knows the client.
     var isIntroduced = false
+
+    /// The client as the leading daemon has to know it now.
+    var remote: RemoteClient { RemoteClient(connection, session) }
 }
 
 /// An action without an outcome.
-private struct OwedAction {
+struct OwedAction {
     let ordinal: UInt64
     let nodes: [NodeAlias]
     let frame: [UInt8]
     /// Number of leading daemons that ended while they had it.
     var deaths: UInt64 = 0
-    /// Whether a link had it.
+    /// Whether a link had it, since the last change of the leadership.
     var wasSent = false
+    /// Whether it counts among the bytes that the link has.
+    var isCounted = false
     /// Whether the daemon of the last link that had it has carried it out.
     var hasRun = false
 
@@ -106,7 +116,7 @@ extension Forwarder {
         writer.raw(body)
         let action = OwedAction(ordinal: header.number, nodes: nodes, frame: writer.bytes)
         var client =
-            clients[connection.id] ?? OwingClient(client: RemoteClient(connection, session))
+            clients[connection.id] ?? OwingClient(connection: connection, session: session)
         // A client that sends an ordinal twice has one of them carried out.
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
         if client.owed.count == client.sentCount { unsent.append(connection.id) }
@@ -125,7 +135,7 @@ extension Forwarder {
     func settle(_ session: Session, _ connection: Connection) {
         guard var client = clients[connection.id] else { return }
         while let first = client.owed.first, first.ordinal <= session.ordinal {
-            remove(first, at: 0, from: &client, of: connection)
+            takeOut(first, at: 0, of: &client, on: connection)
         }
         clients[connection.id] = client
         invariants()
@@ -137,41 +147,48 @@ extension Forwarder {
         guard var client = clients[connection.id],
             let index = client.owed.firstIndex(where: { $0.ordinal == ordinal })
         else { return false }
-        remove(client.owed[index], at: index, from: &client, of: connection)
+        takeOut(client.owed[index], at: index, of: &client, on: connection)
         clients[connection.id] = client
         invariants()
         return true
     }
 
-    private func remove(
-        _ action: OwedAction, at index: Int, from client: inout OwingClient,
-        of connection: Connection
+    private func takeOut(
+        _ action: OwedAction, at index: Int, of client: inout OwingClient,
+        on connection: Connection
     ) {
         client.owed.remove(at: index)
         if index < client.sentCount { client.sentCount -= 1 }
-        if action.deaths > 0, alone == connection.id { alone = nil }
+        if action.isCounted { unansweredByteCount -= action.frame.count }
+        if let alone, alone == (connection.id, action.ordinal) { self.alone = nil }
         connection.settle(ActionCount(count: 1, byteCount: action.frame.count))
     }
 
     /// Forgets a connection that has ended: its client sends the actions again when it comes back.
-    func leave(_ connection: Connection, isGoodbye: Bool) {
+    func abandonOwed(of connection: Connection, isGoodbye: Bool) {
         guard let client = clients.removeValue(forKey: connection.id) else { return }
-        if alone == connection.id { alone = nil }
+        if alone?.connection == connection.id { alone = nil }
+        for action in client.owed where action.isCounted {
+            unansweredByteCount -= action.frame.count
+        }
         if client.isIntroduced {
             forward(.disconnect(connection: connection.id.rawValue, isGoodbye: isGoodbye))
         }
         invariants()
     }
 
-    /// Takes all owed actions, as this server begins to lead: their connections and frames, in the
-    /// order in which each client sent them. `all` are all connections.
-    func takeOwed(settling all: [Connection]) -> [(connection: ConnectionID, frame: [UInt8])] {
+    /// Takes all owed actions, as this server begins to lead, in the order in which each client sent
+    /// them. `all` are all connections.
+    func takeOwed(settling all: [Connection]) -> [(connection: Connection, action: OwedAction)] {
         for connection in all { connection.settle(connection.owed) }
         let taken = connections.flatMap { id in
-            (clients[id]?.owed ?? []).map { (connection: id, frame: $0.frame) }
+            clients[id].map { client in
+                client.owed.map { (connection: client.connection, action: $0) }
+            } ?? []
         }
         clients = [:]
-        (unsent, alone, term) = ([], nil, nil)
+        close()
+        unsent = []
         return taken
     }
 }
@@ -181,10 +198,13 @@ extension Forwarder {
     /// A link to the daemon that leads in `term` is open.
     func open(_ term: UInt64) {
         close()
-        if term != lastTerm { suspect() }
+        if term != lastTerm {
+            if !hasSteppedDown { suspect() }
+            hasSteppedDown = false
+        }
         (self.term, lastTerm) = (term, term)
         let connections = connections
-        forward(.begin(connections.compactMap { clients[$0]?.client }))
+        forward(.begin(connections.compactMap { clients[$0]?.remote }))
         for id in connections { clients[id]?.isIntroduced = true }
         unsent = connections.filter { clients[$0]?.owed.isEmpty == false }
         flush()
@@ -192,13 +212,19 @@ extension Forwarder {
 
     /// The link has ended.
     func close() {
-        (term, alone) = (nil, nil)
+        (term, alone, unansweredByteCount) = (nil, nil, 0)
         for id in connections {
             clients[id]?.isIntroduced = false
             clients[id]?.sentCount = 0
+            for index in clients[id]?.owed.indices ?? 0..<0 {
+                clients[id]?.owed[index].isCounted = false
+            }
         }
         invariants()
     }
+
+    /// The leading daemon hands over: what it has not carried out is not the cause of its end.
+    func excuse() { hasSteppedDown = true }
 
     /// Another daemon leads, and the former may have ended since it carried out an action.
     private func suspect() {
@@ -206,6 +232,7 @@ extension Forwarder {
             guard let owed = clients[id]?.owed else { continue }
             for (index, action) in owed.enumerated() where action.wasSent {
                 clients[id]?.owed[index].deaths += action.hasRun ? 0 : 1
+                clients[id]?.owed[index].wasSent = false
             }
         }
     }
@@ -216,16 +243,18 @@ extension Forwarder {
         for (index, action) in owed.enumerated() {
             guard action.ordinal <= ordinal else { break }
             clients[connection]?.owed[index].hasRun = true
+            clients[connection]?.owed[index].isCounted = false
+            if action.isCounted { unansweredByteCount -= action.frame.count }
         }
-        if alone == connection {
-            alone = nil
-            flush()
+        if let alone, alone.connection == connection, alone.ordinal <= ordinal {
+            self.alone = nil
         }
+        flush()
     }
 
     /// Sends the actions that the link does not have.
     func flush() {
-        guard term != nil, !unsent.isEmpty else { return }
+        guard term != nil, !unsent.isEmpty, unansweredByteCount < Self.linkBytesMax else { return }
         let connections = unsent
         unsent = []
         for id in connections { send(id) }
@@ -236,9 +265,9 @@ extension Forwarder {
         guard var client = clients[id], client.sentCount < client.owed.count else { return }
         if !client.isIntroduced {
             client.isIntroduced = true
-            forward(.connect(client.client))
+            forward(.connect(client.remote))
         }
-        while client.sentCount < client.owed.count {
+        while client.sentCount < client.owed.count, unansweredByteCount < Self.linkBytesMax {
             let rest = client.owed[client.sentCount...]
             let isSuspect = rest.first?.deaths ?? 0 > 0
             if isSuspect, alone != nil { break }
@@ -247,10 +276,12 @@ extension Forwarder {
             for index in client.sentCount..<client.sentCount + count {
                 client.owed[index].wasSent = true
                 client.owed[index].hasRun = false
+                client.owed[index].isCounted = true
+                unansweredByteCount += client.owed[index].frame.count
             }
             client.sentCount += count
             if isSuspect {
-                alone = id
+                alone = (id, client.owed[client.sentCount - 1].ordinal)
                 break
             }
         }
@@ -258,11 +289,20 @@ extension Forwarder {
         clients[id] = client
     }
 
+    /// Bytes of frames that the leading daemon has not answered, from which on no more are sent.
+    private static let linkBytesMax = 8 << 20
+    /// Maximum bytes of the frames of one request; a longer frame goes alone.
+    private static let requestBytesMax = 1 << 20
+
     /// Number of actions, from the first on, that one request can have.
     private static func sendableCount(_ actions: Deque<OwedAction>.SubSequence) -> Int {
         var names: [UInt32: UInt32] = [:]
+        var byteCount = 0
         return actions.prefix { action in
-            guard action.deaths == 0, action.agrees(with: names) else { return false }
+            guard action.deaths == 0, action.agrees(with: names),
+                byteCount == 0 || byteCount + action.frame.count <= requestBytesMax
+            else { return false }
+            byteCount += action.frame.count
             for node in action.nodes { names[node.id] = node.node }
             return true
         }.count
@@ -282,4 +322,18 @@ extension Forwarder {
     }
 
     private func forward(_ request: ForwardRequest) { orders.append(.forward(request)) }
+}
+
+extension RemoteClient {
+    /// The client of an open connection.
+    init(_ connection: Connection, _ session: Session) {
+        let peer = connection.peer
+        self.connection = connection.id.rawValue
+        client = session.client
+        secret = session.secret
+        (uid, gid, pid, groups) = (peer.uid, peer.gid, peer.pid, peer.groups)
+        isAtAdminSocket = peer.isAtAdminSocket
+        program = connection.program
+        ordinal = session.ordinal
+    }
 }

@@ -47,23 +47,26 @@ package struct RemoteClient: Equatable, Sendable {
     package var pid: Int32
     /// Supplementary groups, if rules name any.
     package var groups: [UInt32]
+    /// Whether it has connected to the administrators' socket.
+    package var isAtAdminSocket: Bool
     /// The program's name for itself.
     package var program: String
+    /// Highest ordinal of its session that a row has, as far as its daemon knows.
+    package var ordinal: UInt64
 
-    /// The client of an open connection.
-    init(_ connection: Connection, _ session: Session) {
-        let peer = connection.peer
-        self.connection = connection.id.rawValue
-        client = session.client
-        secret = session.secret
-        (uid, gid, pid, groups) = (peer.uid, peer.gid, peer.pid, peer.groups)
-        program = connection.program
+    var peer: Peer {
+        Peer(uid: uid, gid: gid, pid: pid, groups: groups, isAtAdminSocket: isAtAdminSocket)
     }
-
-    var peer: Peer { Peer(uid: uid, gid: gid, pid: pid, groups: groups) }
 }
 
-extension ConnectionID {
-    /// The number of the daemon that accepted the connection; 0 for a daemon that is alone.
-    package var node: UInt8 { UInt8(rawValue >> 56) }
+/// A node, and the number by which a connection's frames name it.
+@WireCodable
+package struct NodeAlias: Equatable, Sendable {
+    /// The number in the frames.
+    package var id: UInt32
+    /// The node's number in the tree.
+    package var node: UInt32
+
+    /// The number in the place of a node's, where a frame names no open node.
+    static let noNode = UInt32.max
 }

@@ -46,7 +46,10 @@ struct RemoteClients {
         case .begin(let clients): for client in clients { connect(client, of: node) }
         case .connect(let client): connect(client, of: node)
         case .actions(let connection, let nodes, let frames, let deaths):
-            guard let connection = find(connection, of: node) else { return }
+            guard let connection = find(connection, of: node) else {
+                return end(
+                    connection, of: node, .cut, "the leading daemon does not know the client")
+            }
             run(frames, nodes, deaths, of: connection)
         case .disconnect: break
         }
@@ -70,22 +73,27 @@ struct RemoteClients {
 
     private func connect(_ client: RemoteClient, of node: UInt8) {
         let id = ConnectionID(client.connection)
-        guard id.node == node, connections[id] == nil else { return }
+        guard id.node == node else { return }
+        if let known = connections[id] {
+            // The daemon has not got the reason for the end.
+            if known.isClosed { end(client.connection, of: node, .cut, "it was closed before") }
+            return
+        }
         if sessions.find(client: client.client) == nil, !sessions.isKnown(client.secret) {
+            guard client.ordinal == 0 else {
+                return end(client.connection, of: node, .kicked, "the session has ended")
+            }
             sessions.restoreBlank(
                 client: client.client, secret: client.secret, uid: client.uid)
         }
         guard let session = sessions.find(client: client.client), session.connection == nil,
             session.secret == client.secret, session.uid == client.uid
         else {
-            orders.append(
-                .reply(
-                    node,
-                    .ended(
-                        connection: client.connection, code: FaultCode.sessionBusy.rawValue,
-                        message: "the session is in use elsewhere: start a new one")))
-            return
+            return end(
+                client.connection, of: node, .sessionBusy,
+                "the session is in use elsewhere: start a new one")
         }
+        if session.source != id { intake.handshake.endWaits(of: session) }
         let connection = Connection(
             id: id, peer: client.peer, .remote, access: peers.access(of: client.peer))
         connections.insert(connection)
@@ -94,16 +102,23 @@ struct RemoteClients {
         intake.quotas.join(connection)
     }
 
+    private func end(
+        _ connection: UInt64, of node: UInt8, _ code: FaultCode, _ message: String
+    ) {
+        orders.append(
+            .reply(
+                node, .ended(connection: connection, code: code.rawValue, message: message)))
+    }
+
     private func run(
         _ frames: [UInt8], _ nodes: [NodeAlias], _ deaths: UInt64, of connection: Connection
     ) {
-        for alias in nodes where connection.openNode(alias.id)?.number != alias.node {
-            guard let node = tree.node(alias.node) else { continue }
-            openNodes.put(node, at: Int(alias.id), of: connection)
-        }
+        openNodes.bind(nodes, of: connection)
         let ordinals = Self.ordinals(frames)
         guard let last = ordinals.last, let session = connection.session else { return }
-        if deaths > 0 { dispatcher.suspect(ordinals[0], of: session, deaths: deaths) }
+        if deaths > 0, ordinals[0] > session.ordinal {
+            dispatcher.suspect(ordinals[0], of: session, deaths: deaths)
+        }
         intake.receive(connection, frames.span)
         // What the connection has not read is not carried out.
         guard connection.isRead else { return }

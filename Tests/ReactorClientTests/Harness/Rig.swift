@@ -268,7 +268,8 @@ final class Rig {
             case .append(let batch): append(batch)
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
             case .encode(let capture): captures.append(capture)
-            case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot, .wake, .forward,
+            case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot, .wake,
+                .forward,
                 .reply:
                 break
             }

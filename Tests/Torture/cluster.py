@@ -252,7 +252,7 @@ class Cluster:
             told = json.loads(self.tool("status", "--json", number=number).stdout)
             lines = shown.stdout.splitlines()
             expected = f"node {name} of cluster torture: {told['role']}, leader {NAMES[leader]}, "
-            rows = [line.split()[:2] for line in lines[2:]]
+            rows = [line.split()[:2] for line in lines[-3:]]
             if (shown.returncode != 0 or not lines[0].startswith(expected)
                     or rows != [["a", "1"], ["b", "2"], ["c", "3"]]
                     or told["node"] != name or (told["role"] == "leading") != (number == leader)):

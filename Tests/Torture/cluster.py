@@ -70,6 +70,8 @@ class Cluster:
         self.readers = [
             Reader(daemon, f"reader {name}", self.ledger)
             for daemon, name in zip(self.daemons, NAMES)]
+        for reader in self.readers:
+            reader.judges = getattr(self, "judges", True)
         for thread in self.threads:
             thread.start()
 

@@ -54,6 +54,7 @@ def main():
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
     networks.add_argument("--only", help="names of faults between commas; all, or short")
+    networks.add_argument("--prints", action="store_true", help="judge no duration")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
     scenarios.add_argument("--only", help="names, between commas")
     scenarios.add_argument("--prints", action="store_true", help="judge no duration")
@@ -109,7 +110,8 @@ def main():
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(
-                daemon, home, arguments.seed, arguments.count, names)
+                daemon, home, arguments.seed, arguments.count, names,
+                judges=not arguments.prints)
         elif arguments.command == "scenarios":
             import scenarios as module
 

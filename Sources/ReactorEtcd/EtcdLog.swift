@@ -206,8 +206,9 @@
             watching.end()
             connection.close()
             // The owner gets the end last, and may make further calls before that.
-            while !unanswered.isEmpty {
-                onEvent?(.unknown(unanswered.removeFirst(), .disconnected))
+            while let kind = unanswered.first {
+                unanswered.removeFirst()
+                onEvent?(.unknown(kind, .disconnected))
             }
             link = .closed
             onEvent?(.down(reason))

@@ -205,6 +205,17 @@
             #expect(try await probe.look().head == .beginning)
         }
 
+        @Test("a log without a handler closes with calls under way")
+        func closeUnheard() async throws {
+            let etcd = try await EtcdProcesses.start(1)
+            let (log, probe) = try EtcdWorld(etcd).open(etcd.socket(0), deadline: .seconds(60))
+            #expect(await probe.next() == .up)
+            probe.send(.look)
+            log.onEvent = nil
+            log.close()
+            #expect(await probe.holds { probe.events.isEmpty })
+        }
+
         @Test("calls made while the connection ends are unknown too, and the end comes last")
         func callsAtEnd() async throws {
             let etcd = try await EtcdProcesses.start(1)

@@ -419,8 +419,9 @@ extension Intake {
     }
 
     /// Sends a client the reason why the server ends, and closes the connection once the client has
-    /// all its outcomes.
+    /// all its outcomes. Clients of other daemons stay with these.
     func drain(_ connection: Connection) {
+        guard !connection.isRemote else { return }
         // A client that closed its half had unlimited time until now.
         connection.limitLeave(at: orders.now)
         close(connection, Closing(.draining, "the daemon is shutting down"))

@@ -99,7 +99,8 @@ package struct ServerStats: Equatable, Sendable {
             "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived,
             "actions": actions,
             "epochChanges": epochChanges,
-            "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
+            "rejections": rejections, "repeats": repeats, "forwarded": forwarded,
+            "framesIgnored": framesIgnored,
             "historyContradicted": historyContradicted,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
@@ -107,7 +108,6 @@ package struct ServerStats: Equatable, Sendable {
             "quotaPauses": quotaPauses, "turnTimePauses": turnTimePauses,
             "backlogPauses": backlogPauses,
         ]
-        if forwarded > 0 { all["forwarded"] = forwarded }
         if shell.diskBytesMax > 0 {
             all["diskBytes"] = shell.diskBytes
             all["diskBytesMax"] = shell.diskBytesMax

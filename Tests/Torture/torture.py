@@ -51,6 +51,7 @@ def main():
     cluster = commands.add_parser("cluster", parents=[common], help="three nodes over etcd")
     cluster.add_argument("--count", type=int, default=10, help="rounds of each fault")
     cluster.add_argument("--only", help="names of faults, between commas")
+    cluster.add_argument("--prints", action="store_true", help="judge no duration")
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
     networks.add_argument("--only", help="names of faults between commas; all, or short")
@@ -104,7 +105,9 @@ def main():
             import cluster as module
 
             names = arguments.only.split(",") if arguments.only else None
-            counts = module.run(daemon, home, arguments.seed, arguments.count, names)
+            counts = module.run(
+                daemon, home, arguments.seed, arguments.count, names,
+                judges=not arguments.prints)
         elif arguments.command == "networks":
             import networks as module
 

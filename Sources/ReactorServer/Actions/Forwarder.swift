@@ -70,8 +70,9 @@ final class Forwarder {
     }
 }
 
-/// A client that has acted, with its owed actions.
-private struct OwingClient {
+/// A client that has acted, with its owed actions. It is a class so that a change of its actions
+/// copies none of them.
+private final class OwingClient {
     let connection: Connection
     let session: Session
     var owed: Deque<OwedAction> = []
@@ -79,6 +80,11 @@ private struct OwingClient {
     var sentCount = 0
     /// Whether the link knows the client.
     var isIntroduced = false
+
+    init(_ connection: Connection, _ session: Session) {
+        self.connection = connection
+        self.session = session
+    }
 
     /// The client as the leading daemon has to know it now.
     var remote: RemoteClient { RemoteClient(connection, session) }
@@ -115,8 +121,7 @@ extension Forwarder {
         writer.header(header)
         writer.raw(body)
         let action = OwedAction(ordinal: header.number, nodes: nodes, frame: writer.bytes)
-        var client =
-            clients[connection.id] ?? OwingClient(connection: connection, session: session)
+        let client = clients[connection.id] ?? OwingClient(connection, session)
         // A client that sends an ordinal twice has one of them carried out.
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
         if client.owed.count == client.sentCount { unsent.append(connection.id) }
@@ -133,30 +138,26 @@ extension Forwarder {
 
     /// Records that rows have the actions of a session up to its ordinal.
     func settle(_ session: Session, _ connection: Connection) {
-        guard var client = clients[connection.id] else { return }
+        guard let client = clients[connection.id] else { return }
         while let first = client.owed.first, first.ordinal <= session.ordinal {
-            takeOut(first, at: 0, of: &client, on: connection)
+            takeOut(first, at: 0, of: client)
         }
-        clients[connection.id] = client
         invariants()
     }
 
     /// Records that the leading daemon has refused an action, which no row has. Returns whether it
     /// was owed.
     func refuse(_ ordinal: UInt64, of connection: Connection) -> Bool {
-        guard var client = clients[connection.id],
+        guard let client = clients[connection.id],
             let index = client.owed.firstIndex(where: { $0.ordinal == ordinal })
         else { return false }
-        takeOut(client.owed[index], at: index, of: &client, on: connection)
-        clients[connection.id] = client
+        takeOut(client.owed[index], at: index, of: client)
         invariants()
         return true
     }
 
-    private func takeOut(
-        _ action: OwedAction, at index: Int, of client: inout OwingClient,
-        on connection: Connection
-    ) {
+    private func takeOut(_ action: OwedAction, at index: Int, of client: OwingClient) {
+        let connection = client.connection
         client.owed.remove(at: index)
         if index < client.sentCount { client.sentCount -= 1 }
         if action.isCounted { unansweredByteCount -= action.frame.count }
@@ -213,12 +214,10 @@ extension Forwarder {
     /// The link has ended.
     func close() {
         (term, alone, unansweredByteCount) = (nil, nil, 0)
-        for id in connections {
-            clients[id]?.isIntroduced = false
-            clients[id]?.sentCount = 0
-            for index in clients[id]?.owed.indices ?? 0..<0 {
-                clients[id]?.owed[index].isCounted = false
-            }
+        for client in clients.values {
+            client.isIntroduced = false
+            client.sentCount = 0
+            for index in client.owed.indices { client.owed[index].isCounted = false }
         }
         invariants()
     }
@@ -228,23 +227,24 @@ extension Forwarder {
 
     /// Another daemon leads, and the former may have ended since it carried out an action.
     private func suspect() {
-        for id in connections {
-            guard let owed = clients[id]?.owed else { continue }
-            for (index, action) in owed.enumerated() where action.wasSent {
-                clients[id]?.owed[index].deaths += action.hasRun ? 0 : 1
-                clients[id]?.owed[index].wasSent = false
+        for client in clients.values {
+            for index in client.owed.indices where client.owed[index].wasSent {
+                client.owed[index].deaths += client.owed[index].hasRun ? 0 : 1
+                client.owed[index].wasSent = false
             }
         }
     }
 
     /// The leading daemon has carried out the actions of a connection up to `ordinal`.
     func ran(_ ordinal: UInt64, of connection: ConnectionID) {
-        guard let owed = clients[connection]?.owed else { return }
-        for (index, action) in owed.enumerated() {
-            guard action.ordinal <= ordinal else { break }
-            clients[connection]?.owed[index].hasRun = true
-            clients[connection]?.owed[index].isCounted = false
-            if action.isCounted { unansweredByteCount -= action.frame.count }
+        guard let client = clients[connection] else { return }
+        for index in client.owed.indices {
+            guard client.owed[index].ordinal <= ordinal else { break }
+            if client.owed[index].isCounted {
+                unansweredByteCount -= client.owed[index].frame.count
+            }
+            client.owed[index].hasRun = true
+            client.owed[index].isCounted = false
         }
         if let alone, alone.connection == connection, alone.ordinal <= ordinal {
             self.alone = nil
@@ -262,17 +262,16 @@ extension Forwarder {
     }
 
     private func send(_ id: ConnectionID) {
-        guard var client = clients[id], client.sentCount < client.owed.count else { return }
+        guard let client = clients[id], client.sentCount < client.owed.count else { return }
         if !client.isIntroduced {
             client.isIntroduced = true
             forward(.connect(client.remote))
         }
         while client.sentCount < client.owed.count, unansweredByteCount < Self.linkBytesMax {
-            let rest = client.owed[client.sentCount...]
-            let isSuspect = rest.first?.deaths ?? 0 > 0
+            let isSuspect = client.owed[client.sentCount].deaths > 0
             if isSuspect, alone != nil { break }
-            let count = isSuspect ? 1 : Self.sendableCount(rest)
-            forward(rest.prefix(count), of: id)
+            let count = isSuspect ? 1 : Self.sendableCount(client.owed[client.sentCount...])
+            forward(client.owed[client.sentCount..<client.sentCount + count], of: id)
             for index in client.sentCount..<client.sentCount + count {
                 client.owed[index].wasSent = true
                 client.owed[index].hasRun = false
@@ -286,7 +285,6 @@ extension Forwarder {
             }
         }
         if client.sentCount < client.owed.count { unsent.append(id) }
-        clients[id] = client
     }
 
     /// Bytes of frames that the leading daemon has not answered, from which on no more are sent.

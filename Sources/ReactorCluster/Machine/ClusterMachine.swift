@@ -87,7 +87,7 @@ package final class ClusterMachine {
     /// Whether this node leads, and another one may lead as well: effects must not run.
     package var isSuspended: Bool { leadership?.isSuspended ?? false }
 
-    /// Whether the leader key has a claim of an earlier process of this node, or one that this
+    /// Whether the leader key has a claim of an earlier process of this node, or a claim that this
     /// process gave up: an append may still be on its way.
     package var isLedByFormerProcess: Bool {
         view.isLedByFormerProcess(of: settings.node, report.incarnation)

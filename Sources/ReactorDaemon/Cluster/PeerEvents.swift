@@ -29,7 +29,7 @@ enum PeerEvent: Equatable {
 /// them. *Owner*: the loop's thread.
 ///
 /// It also knows which links the owner knows: a message of the owner belongs to such a link, and
-/// not to a later one that the owner has no event of yet.
+/// not to a later link that the owner has no event of yet.
 final class PeerEvents {
     /// Called with each event, from a job of the loop.
     var onEvent: (PeerEvent) -> Void = { _ in }

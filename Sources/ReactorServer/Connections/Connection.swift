@@ -54,7 +54,7 @@ final class Connection {
         case admitted(at: UInt64, turn: UInt64)
         /// It is refused, and only gets the reason; it does not count among its user's connections.
         case turnedAway
-        /// Another daemon has its socket, and passes on what its client does.
+        /// Another daemon has its socket, and passes its actions on.
         case remote
     }
 

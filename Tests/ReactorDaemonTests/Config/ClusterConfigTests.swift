@@ -260,7 +260,7 @@ struct ClusterConfigTests {
         #expect(none.rows.contains { $0 == ("peers", "none: no links") })
     }
 
-    @Test("a node without a peer socket beside one that has it is refused with its line")
+    @Test("a node without a peer socket is refused with its line if another node has a socket")
     func somePeers() {
         let lines = refusals(
             text(nodes: "a: { index: 1 }, b: { index: 2, peer: /p/b }, c: { index: 3 }"))

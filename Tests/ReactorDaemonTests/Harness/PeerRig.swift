@@ -56,7 +56,7 @@ final class PeerRig {
     /// Turns the loop until a condition holds. Returns whether it does; a test without an end fails
     /// by its number of turns.
     func holds(_ condition: () -> Bool) throws -> Bool {
-        // Turns must not wait for ever where nothing happens.
+        // Without a timer, a turn in which nothing happens would not end.
         let timer = try LoopTimer(on: loop)
         timer.start(after: .milliseconds(1), every: .milliseconds(1))
         defer { timer.close() }

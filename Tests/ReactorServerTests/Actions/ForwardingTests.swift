@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// A leading server, and a following one that passes on what its client does.
+/// A leading server, and a following server that passes the actions of its client on.
 private final class Passage {
     let pair: ServerPair
     var leader: ServerHarness { pair.leader }

@@ -109,6 +109,7 @@ extension Server {
             words.map { ActionWatch($0) } ?? ActionWatch(), daemonName, ownerUID, random)
         sessions.numberClients(as: node)
         chronicle.beginFollowing(isCut: isCut)
+        answers.barriers.share()
         peers.cut(for: isCut ? Self.cutText : nil)
         sealer.setFollowing(true)
         outcomes.setLeader(leader)
@@ -150,6 +151,16 @@ extension Server {
             }
         }
     }
+
+    /// The server's state includes every row that the log had at the time `asOf`. Answers to clients
+    /// that wait for that leave with the next turn.
+    package func confirm(asOf: UInt64, at now: UInt64) {
+        orders.begin(at: now)
+        answers.barriers.confirm(asOf: asOf)
+    }
+
+    /// Whether clients have answers after ``confirm(asOf:at:)``.
+    package var hasConfirmed: Bool { answers.barriers.isDue }
 
     /// Whether no client is served: see ``setCut(_:at:)``.
     package var isCut: Bool { peers.isCut }

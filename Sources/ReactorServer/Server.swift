@@ -234,10 +234,7 @@ extension Server {
     var states: StateCeiling { dispatcher.states }
 
     /// All sessions.
-    var sessions: SessionTable { handshake.sessions }
-
-    /// Gives clients their sessions.
-    private var handshake: Handshake { intake.handshake }
+    var sessions: SessionTable { intake.handshake.sessions }
 
     /// Whether the turn has changes or facts that are in no batch.
     var isUnsealed: Bool { chronicle.isUnsealed }
@@ -270,16 +267,17 @@ extension Server {
         connection.outlet.value.clear()
         connection.inlet.value.clear()
         subscriptions.leave(connection)
+        answers.barriers.leave(connection)
         openNodes.leave(connection)
         delivery.dropAnswers(of: connection)
         answers.releaseEnded()
         // While following, only rows change the tree and what the history has of sessions.
         if !chronicle.isFollowing {
             // First, so that the waits end in one way, whatever the client's reactors answer below.
-            handshake.endWaits(of: connection)
+            intake.handshake.endWaits(of: connection)
             tree.endConnection(id.rawValue)
         }
-        handshake.leave(connection, at: now)
+        intake.handshake.leave(connection, at: now)
     }
 
     /// Handles the end of a client's input: the client still reads, and gets its answers. For a
@@ -314,8 +312,7 @@ extension Server {
     /// Closes connections of users that keep more than their limit; call it after much input, too.
     package func boundUsers(at now: UInt64) {
         orders.begin(at: now)
-        UserRelief(limits: limits, meter: answers.meter, intake: intake, handshake: handshake)
-            .boundAll()
+        UserRelief(limits: limits, meter: answers.meter, intake: intake).boundAll()
     }
 
     /// Applies access rules from now on; `groups` returns a peer's supplementary groups. Slices
@@ -346,10 +343,11 @@ extension Server {
     /// Connections from which nothing is read, as their user has used its quota.
     package var throttled: [ConnectionID] { intake.quotas.paused.map(\.id) }
 
-    /// Reads again from users that have tokens again, or have rested; call it when
-    /// ``ServerOutput/wake(at:)`` says.
+    /// Reads again from users that have tokens again, or have rested, and refuses questions that have
+    /// waited for too long; call it when ``ServerOutput/wake(at:)`` says.
     package func wake(at now: UInt64) {
         orders.begin(at: now)
+        answers.barriers.expire()
         for connection in intake.quotas.takeReady(at: now) { intake.readOn(connection) }
         intake.readOnReady()
     }
@@ -358,6 +356,7 @@ extension Server {
     /// client has all its outcomes.
     package func drain() {
         guard peers.drain() else { return }
+        answers.barriers.refuseAll()
         for connection in connections.inOrder { intake.drain(connection) }
     }
 
@@ -365,7 +364,7 @@ extension Server {
     /// second. `isLate` is true if the process was stopped, so that input is not read yet.
     package func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
-        handshake.forgetBlank(at: now)
+        intake.handshake.forgetBlank(at: now)
         answers.cutStalled(connections)
         boundUsers(at: now)
         intake.quotas.forgetIdle(at: now)
@@ -450,7 +449,7 @@ extension Server {
         let lastTurn = rows?.lastTurn ?? delivery.lastKeptTurn
         if chronicle.advanceSnapshot(lastTurn) { intake.backlog.beginSnapshot(at: now) }
         release()
-        if chronicle.beginEpochIfContradicted({ handshake.random() }) {
+        if chronicle.beginEpochIfContradicted({ intake.handshake.random() }) {
             subscriptions.forgetDeltas()
         }
     }

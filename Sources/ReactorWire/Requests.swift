@@ -289,6 +289,22 @@ package enum Question: Equatable, Sendable {
     /// Makes the leading daemon of a cluster hand over to the node of this name, or to any other;
     /// only for the daemon's own user and root. The answer is a ``ClusterStatus`` as of the request.
     case stepDown(to: String? = nil)
+    /// A barrier: the daemon answers once its state includes `atLeast`, and, with `isCurrent`, once it
+    /// includes whatever any daemon of the cluster had confirmed when the question came. It refuses
+    /// with ``FaultCode/deadline`` after `within` milliseconds. Questions that follow the answer are
+    /// answered from that state, or a later one. The answer is a ``Synced``.
+    case sync(atLeast: Revision? = nil, isCurrent: Bool = false, within: UInt32 = 5_000)
+}
+
+/// Answer to ``Question/sync(atLeast:isCurrent:within:)``.
+@WireCodable
+@MemberwiseInit
+package struct Synced: Equatable, Sendable {
+    /// The revision of the daemon's state.
+    package var revision: Revision
+    /// The age of that state in milliseconds: at most this time ago, it was the state of the whole
+    /// cluster. 0 in a daemon that is alone; null if the daemon does not know.
+    package var age: UInt64?
 }
 
 /// Answer to ``Question/types(path:)``.

@@ -8,8 +8,10 @@ import ReactorWire
 struct ClusterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cluster",
-        abstract: "Show the daemon's cluster, or make the daemon hand over its leadership.",
-        subcommands: [ClusterStatusCommand.self, ClusterStepDownCommand.self])
+        abstract: "Show the daemon's cluster, wait for its nodes, or hand over the leadership.",
+        subcommands: [
+            ClusterStatusCommand.self, ClusterWaitCommand.self, ClusterStepDownCommand.self,
+        ])
 }
 
 /// `reactorctl cluster status`: prints the daemon's part in its cluster.
@@ -45,6 +47,87 @@ struct ClusterStatusCommand: AsyncParsableCommand {
             status.leader == nil
             ? Failure(Failure.unknownCode, "node \(status.node) knows of no leader") : nil
         try Output.result(json ? [table.json] : table.lines, failure)
+    }
+}
+
+/// `reactorctl cluster wait`: waits until nodes have caught up.
+struct ClusterWaitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until the daemon, or every node, has the cluster's current state.",
+        discussion: """
+            For scripts that restart one node after the other: the next one may go once this one has \
+            caught up. Prints the revision of the daemon's state.
+
+            --at-least waits for a revision instead of the current state. --all then waits until each \
+            node has reported, some seconds later, that it has applied as many rows of the log as the \
+            daemon.
+
+            Exit codes: 0 caught up; 66 the daemon is in no cluster, or the revision is of another \
+            history; 75 not in time.
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The revision to wait for: epoch:sequence, or a sequence of the current epoch.",
+            valueName: "revision"))
+    var atLeast: String?
+
+    @Flag(name: .long, help: "Wait for every node of the cluster.")
+    var all = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("How long to wait, such as 5s or 300ms.", valueName: "duration"))
+    var timeout = "30s"
+
+    /// The time between two questions for the nodes' reports.
+    private static let pause = Duration.milliseconds(200)
+
+    mutating func validate() throws {
+        if DurationText.parse(timeout) == nil {
+            throw ValidationError("--timeout \(timeout): expected \(DurationText.expectation)")
+        }
+        if let atLeast, RevisionText.parse(atLeast, epoch: 0) == nil {
+            throw ValidationError("--at-least \(atLeast): expected \(RevisionText.expectation)")
+        }
+    }
+
+    mutating func run() async throws {
+        let end = ContinuousClock.now + (DurationText.parse(timeout) ?? .zero)
+        let client = try await connection.connect()
+        _ = try await status(of: client)
+        var recency = SyncOptions()
+        (recency.atLeast, recency.consistent, recency.within) = (atLeast, atLeast == nil, timeout)
+        let revision = try await recency.sync(client)
+        if all { try await awaitAll(client, until: end) }
+        client.close()
+        if let revision { try Output.line("\(revision)") }
+    }
+
+    /// Waits until every node has reported as many rows as the daemon has now.
+    private func awaitAll(
+        _ client: Client, until end: ContinuousClock.Instant
+    ) async throws(Failure) {
+        let wanted = try await status(of: client).applied
+        while true {
+            let status = try await status(of: client)
+            let late = status.nodes.filter { $0.name != status.node && $0.applied < wanted }
+            if late.isEmpty { return }
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: Self.pause)) != nil else {
+                let names = late.map { "\($0.name) (row \($0.applied))" }
+                throw Failure(
+                    Failure.unfinishedCode,
+                    "not at row \(wanted) within \(timeout): \(names.joined(separator: ", "))")
+            }
+        }
+    }
+
+    private func status(of client: Client) async throws(Failure) -> ClusterStatus {
+        try await Failure.explain { () throws(ClientError) in try await client.cluster() }
     }
 }
 

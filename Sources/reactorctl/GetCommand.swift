@@ -5,7 +5,14 @@ import ReactorWire
 /// `reactorctl get`: prints a slice's state once.
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print a slice's state.")
+        commandName: "get", abstract: "Print a slice's state.",
+        discussion: """
+            A daemon that follows another one may show a state that is some milliseconds old: \
+            --consistent and --at-least have it catch up before.
+
+            Exit codes: 0 printed; 66 there is no value, or the revision is of another history; \
+            75 the state was not as recent in time.
+            """)
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -17,9 +24,15 @@ struct GetCommand: AsyncParsableCommand {
 
     @OptionGroup var past: PastOptions
 
+    @OptionGroup var recency: SyncOptions
+
     @OptionGroup var selecting: SelectionOptions
 
     mutating func validate() throws {
+        if past.at != nil, !recency.isEmpty {
+            throw ValidationError(
+                "--at has the past, which does not change: omit --consistent and --at-least")
+        }
         guard past.at != nil, try selecting.selection() != nil else { return }
         throw ValidationError("--at has the past, where no children are selected: omit one of them")
     }
@@ -29,6 +42,7 @@ struct GetCommand: AsyncParsableCommand {
         let client = try await connection.connect()
         let path = path
         let wanted = past.revision(of: client)
+        try await recency.sync(client)
         let (at, found) = try await Failure.explain(path) { () throws(ClientError) in
             if let selection { return try await client.get(path, selecting: selection) }
             guard let wanted else { return try await client.get(path) }

@@ -28,6 +28,8 @@ struct WatchCommand: AsyncParsableCommand {
             discussion: "A line has a JSON merge patch as its state: null for a removed key."))
     var changes = false
 
+    @OptionGroup var recency: SyncOptions
+
     @OptionGroup var selecting: SelectionOptions
 
     mutating func validate() throws {
@@ -37,6 +39,7 @@ struct WatchCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let selection = try selecting.selection()
         let client = try await connection.connect()
+        try await recency.sync(client)
         let report = ConnectionReport.start(client)
         defer { report.cancel() }
         var left = count ?? .max

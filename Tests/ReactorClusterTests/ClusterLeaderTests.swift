@@ -304,6 +304,6 @@ struct ClusterLeaderTests {
                     head: Self.at(6), term: 7, leader: Driver.claim(1, incarnation: 4),
                     nodes: nodes)))
         #expect(driver.calls.filter { $0.kind == .compact } == [.compact(upTo: Self.at(3))])
-        #expect(driver.machine.reports.count == 3)
+        #expect(driver.machine.book.reports.count == 3)
     }
 }

@@ -45,6 +45,41 @@ struct ClusterMachineTests {
         #expect(driver.calls.contains(.unwatch))
     }
 
+    @Test("a follower that is asked for the current state looks at once, and a leader beats")
+    func refresh() throws {
+        let driver = Driver()
+        driver.start()
+        driver.receive(.sighting(Driver.sighting()))
+        driver.wait(10)
+        driver.refresh()
+        #expect(driver.calls == [.look])
+        driver.refresh()
+        #expect(driver.calls.isEmpty)
+        // Another wish came after the look that is under way.
+        driver.wait(1)
+        driver.refresh()
+        driver.receive(.sighting(Driver.sighting()))
+        #expect(driver.calls == [.look])
+        driver.receive(.sighting(Driver.sighting()))
+        #expect(driver.machine.currentAsOf == driver.now && driver.calls.isEmpty)
+        _ = try #require(driver.takeOver(Driver.sighting()))
+        driver.receive(.won(term: 7, head: .beginning))
+        driver.wait(1)
+        driver.refresh()
+        #expect(driver.calls == [.beat(term: 7)])
+        driver.receive(.beaten)
+        #expect(driver.machine.currentAsOf == driver.now)
+        // An entry in flight confirms as well, if it was sent after the wish.
+        driver.wait(1)
+        driver.append(TestRows.rows([3]))
+        #expect(driver.calls.map(\.kind) == [.append])
+        driver.wait(1)
+        driver.refresh()
+        #expect(driver.calls.isEmpty)
+        driver.receive(.appended(LogPosition(number: 1, revision: 9)))
+        #expect(driver.calls == [.beat(term: 7)], "the entry left before the wish")
+    }
+
     @Test("a node that is no candidate, or has not reported yet, never takes over")
     func noCandidate() {
         let idle = Driver { $0.isCandidate = false }

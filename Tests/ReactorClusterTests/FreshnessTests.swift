@@ -56,6 +56,39 @@ struct FreshnessTests {
         #expect(freshness.asOf == 6)
     }
 
+    @Test("a wish has one look after it, and another one after a pause for as long as it is unmet")
+    func wishes() {
+        var freshness = Freshness()
+        #expect(freshness.wishedLook(at: 1) == nil)
+        freshness.ask(at: 5, read: 0)
+        freshness.want(asOf: 6)
+        #expect(freshness.wishedLook(at: 7) == 7, "the look under way was sent before")
+        freshness.see(head: 3, read: 3)
+        #expect(freshness.asOf == 5 && freshness.wishedLook(at: 8) == 8)
+        freshness.ask(at: 8, read: 3)
+        #expect(freshness.wishedLook(at: 9) == 8 + Freshness.wishInterval)
+        freshness.see(head: 4, read: 3)
+        #expect(freshness.wishedLook(at: 9) == nil, "only the entry is missing")
+        freshness.read(upTo: 4)
+        #expect(freshness.asOf == 8 && freshness.wishedLook(at: 9) == nil)
+        #expect(freshness.unmetWish() == nil)
+    }
+
+    @Test("a look that a wait for an entry covers is sent again for a later wish")
+    func laterWish() {
+        var freshness = Freshness()
+        freshness.ask(at: 5, read: 0)
+        freshness.see(head: 9, read: 3)
+        freshness.want(asOf: 5)
+        #expect(freshness.wishedLook(at: 6) == nil)
+        freshness.want(asOf: 6)
+        #expect(freshness.wishedLook(at: 6) == 6)
+        freshness.ask(at: 6, read: 3)
+        freshness.see(head: 9, read: 3)
+        freshness.read(upTo: 9)
+        #expect(freshness.asOf == 5 && freshness.wishedLook(at: 7) == 6 + Freshness.wishInterval)
+    }
+
     @Test("a leader's state is as recent as its last confirmed call, and never becomes older")
     func leader() {
         var freshness = Freshness()

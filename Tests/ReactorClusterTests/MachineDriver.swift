@@ -45,6 +45,11 @@ final class MachineDriver {
         outputs = machine.takeOutputs()
     }
 
+    func refresh() {
+        machine.refresh(at: now)
+        outputs = machine.takeOutputs()
+    }
+
     func stepDown(to node: ClusterNode?) {
         machine.stepDown(to: node, at: now)
         outputs = machine.takeOutputs()

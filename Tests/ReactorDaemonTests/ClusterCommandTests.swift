@@ -11,7 +11,7 @@ struct ClusterCommandTests {
     func alone() async throws {
         let daemon = try await DaemonProcess.start()
         let reactorctl = Reactorctl(daemon: daemon)
-        for arguments in [["status"], ["status", "--json"], ["step-down"]] {
+        for arguments in [["status"], ["status", "--json"], ["wait"], ["step-down"]] {
             let process = try reactorctl.start(
                 ["cluster"] + arguments, name: arguments.joined(separator: "-"))
             #expect(await process.ended() == .exited(66), "\(arguments)")
@@ -58,6 +58,23 @@ struct ClusterCommandTests {
         await daemon.stop()
         #expect(try await reactorctl("cluster", "status").code == 69)
         #expect(try await reactorctl("cluster", "step-down").code == 69)
+    }
+
+    @Test("a daemon that is alone has the current state; a revision is awaited, or refused by name")
+    func recency() async throws {
+        let daemon = try await DaemonProcess.start()
+        let reactorctl = Reactorctl(daemon: daemon)
+        #expect(try await reactorctl("get", "/visits", "--consistent").code == 0)
+        #expect(try await reactorctl("watch", "/visits", "--consistent", "--count", "1").code == 0)
+        #expect(try await reactorctl("get", "/visits", "--at-least", "0").code == 0)
+        let late = try await reactorctl("get", "/visits", "--at-least", "9", "--within", "10ms")
+        #expect(late.code == 75 && late.errors.contains("after 10 ms, the daemon is at sequence 0"))
+        let other = try await reactorctl("get", "/visits", "--at-least", "00000000000000ff:1")
+        #expect(other.code == 66 && other.errors.contains("another history"), "\(other.errors)")
+        #expect(try await reactorctl("get", "/visits", "--at-least", "x").code == 2)
+        #expect(try await reactorctl("get", "/visits", "--within", "soon").code == 2)
+        #expect(try await reactorctl("get", "/visits", "--at", "0", "--consistent").code == 2)
+        #expect(try await reactorctl("cluster", "wait", "--timeout", "soon").code == 2)
     }
 
     @Test("init refuses a configuration without a cluster, and leaves the directory alone")

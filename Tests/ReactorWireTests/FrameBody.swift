@@ -207,6 +207,7 @@ extension FrameBody {
         FrameBody("ask-reload", Question.reload(isDryRun: true)),
         FrameBody("ask-restart", Question.restart(pauseMax: 5_000)),
         FrameBody("ask-types", Question.types(path: "/visits")),
+        FrameBody("ask-sync", Question.sync(atLeast: revision, isCurrent: true)),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]
@@ -224,6 +225,9 @@ extension FrameBody {
             ]),
         FrameBody(
             "answer-limits", ["frameBytesMax": 1 << 20, "depthMax": 128] as [String: UInt64]),
+        FrameBody(
+            "answer-sync",
+            Synced(revision: Revision(epoch: epoch, sequence: 45), age: 120)),
         FrameBody(
             "answer-checksum",
             SliceChecksum(

@@ -374,3 +374,69 @@ class Reader(threading.Thread):
         self.received.counts.append((sequence, value["count"]))
         self.served = max(self.served, moment)
         return sequence
+
+
+class Syncer(threading.Thread):
+    """Reads at one node what must not be stale, one read after the other.
+
+    A barrier for the current state, or for the last revision that any client was told of, is followed
+    by a read: both have all that any client knew before.
+    """
+
+    PATIENCE = 60
+    # Milliseconds after which the daemon refuses a barrier.
+    WITHIN = 2_000
+
+    def __init__(self, daemon, name, ledger):
+        super().__init__(name=name, daemon=True)
+        self.path, self.ledger, self.error = daemon.socket, ledger, None
+        self.end = threading.Event()
+        self.received = Received()
+        self.times = []  # seconds until the answers to barriers for the current state
+        self.refused = 0
+
+    def run(self):
+        try:
+            while not self.end.is_set():
+                try:
+                    self.read()
+                except LOST as end:
+                    expect_orderly(self.name, end)
+                    time.sleep(0.02)
+        except BaseException as error:  # noqa: BLE001
+            self.error = error
+
+    def read(self):
+        client = Client(self.path, self.name)
+        client.connection.socket.settimeout(self.PATIENCE)
+        try:
+            while not self.end.is_set():
+                self.sync(client, is_current=True)
+                self.sync(client, at_least=self.told())
+                time.sleep(0.05)
+        finally:
+            client.connection.close()
+
+    def told(self):
+        """The last sequence of an action that any client knows to be applied."""
+        with self.ledger.lock:
+            return self.ledger.highest[-1] if self.ledger.highest else 0
+
+    def sync(self, client, **condition):
+        since, told = time.monotonic(), condition.get("at_least", self.told())
+        try:
+            answer = client.sync(within=self.WITHIN, **condition)
+        except Refused as refusal:
+            if refusal.code not in ("DEADLINE", "BUSY"):
+                raise Violation(f"{self.name}: {condition}: {refusal}")
+            self.refused += 1
+            return
+        if "is_current" in condition:
+            self.times.append(time.monotonic() - since)
+        sequence = answer["revision"][1]
+        (_, shown), _, value = client.ask({"get": {"path": "/visits"}})
+        if sequence < told or shown < sequence:
+            raise Violation(
+                f"{self.name}: {condition} is answered with {answer}, and a read with sequence "
+                f"{shown}, after a client was told of {told}")
+        self.received.counts.append((shown, value["count"]))

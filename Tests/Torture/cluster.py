@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from actors import Actor, Follower, Ledger, Reader
+from actors import Actor, Follower, Ledger, Reader, Syncer
 from daemon import Daemon
 from etcd import Etcd
 from judge import Evidence, History, Judge, prove
@@ -71,6 +71,9 @@ class Cluster:
         self.readers = [
             Reader(daemon, f"reader {name}", self.ledger)
             for daemon, name in zip(self.daemons, NAMES)]
+        self.syncers = [
+            Syncer(daemon, f"syncer {name}", self.ledger)
+            for daemon, name in zip(self.daemons, NAMES)]
         for reader in self.readers:
             reader.judges = self.judges
         for thread in self.threads:
@@ -78,8 +81,8 @@ class Cluster:
 
     @property
     def threads(self):
-        return [*getattr(self, "actors", []), *getattr(self, "followers", []),
-                *getattr(self, "readers", [])]
+        kinds = ["actors", "followers", "readers", "syncers"]
+        return [thread for kind in kinds for thread in getattr(self, kind, [])]
 
     def status(self, number):
         """What a node says of the cluster to an administrator; None if it does not answer."""
@@ -285,9 +288,10 @@ class Cluster:
                 shown = [state and (state[0], len(state[1])) for state in states]
                 raise Violation(f"the nodes do not agree within 30 s: {shown}")
             time.sleep(0.1)
-        for thread in [*self.followers, *self.readers]:
+        watchers = [*self.followers, *self.readers, *self.syncers]
+        for thread in watchers:
             thread.end.set()
-        for thread in [*self.followers, *self.readers]:
+        for thread in watchers:
             thread.join(10)
         self.check()
         return states[0]
@@ -327,13 +331,18 @@ class Cluster:
         idle = [follower.name for follower in self.followers if follower.updates == 0]
         if idle:
             raise Violation(f"no update came to {idle}")
-        received = [thread.received for thread in [*self.followers, *self.readers]]
+        silent = [syncer.name for syncer in self.syncers if not syncer.times]
+        if silent:
+            raise Violation(f"no barrier was answered for {silent}")
+        received = [
+            thread.received for thread in [*self.followers, *self.readers, *self.syncers]]
         evidence = Evidence(self.ledger, received, state, self.histories())
         judge = Judge(evidence)
         judge.judge()
         return {
             "acknowledged": len(self.ledger.applied), "lost": 0, "doubled": 0,
             "unknown": unknown, "refused": len(self.ledger.refused), "compared": judge.compared,
+            "linearizable reads": sum(len(syncer.times) for syncer in self.syncers),
             "planted and found": prove(evidence, self.random.random())}
 
     def close(self):
@@ -380,4 +389,9 @@ def run(binary, home, seed, count, names=None, judges=True):
     shutil.rmtree(home)
     os.mkdir(home)
     timings.show()
+    waits = Timings(["barriers for the current state"])
+    for syncer in cluster.syncers:
+        for seconds in syncer.times:
+            waits.add("barriers for the current state", 1_000 * seconds)
+    waits.show("milliseconds until an answer")
     return totals

@@ -163,6 +163,33 @@ extension Client {
         }
     }
 
+    /// Waits until the daemon's state is as recent as `consistency` demands, and returns its revision.
+    /// What this client asks next is answered from that state, or a later one.
+    ///
+    ///     try await client.sync(.linearizable)
+    ///     let (revision, visits) = try await client.get("/visits")
+    ///
+    /// Mirrors may be behind the daemon: for these, ``Mirror/sync(_:within:)``.
+    ///
+    /// *Throws*: ``ClientError/refused(_:)`` with ``FaultCode/deadline`` if the state is not as recent
+    /// within `limit`, and with ``FaultCode/conflict`` if the revision is one of another history.
+    @discardableResult
+    public func sync(
+        _ consistency: ReadConsistency, within limit: Duration = .seconds(5)
+    ) async throws(ClientError) -> Revision {
+        try await port.sync(consistency, within: limit)
+    }
+
+    /// Returns the value of the slice at `path` in a state that is as recent as `consistency` demands.
+    ///
+    /// *Throws*: as ``sync(_:within:)``.
+    public func get(
+        _ path: String, _ consistency: ReadConsistency, within limit: Duration = .seconds(5)
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        try await sync(consistency, within: limit)
+        return try await get(path)
+    }
+
     /// Asks the daemon a question whose answer is a value.
     func value(
         _ question: Question

@@ -120,6 +120,31 @@ extension ClientMachine {
         }
     }
 
+    // MARK: Reads that are not stale
+
+    /// Asks the daemon for a state that is as recent as `consistency` demands: see
+    /// ``Client/sync(_:within:)``.
+    public func sync(
+        _ consistency: ReadConsistency, within limit: Duration = .seconds(5),
+        then completion: @escaping (Result<Revision, ClientError>) -> Void
+    ) {
+        let milliseconds = UInt32(clamping: Int64(limit / .milliseconds(1)))
+        let question: Question =
+            switch consistency {
+            case .atLeast(let revision): .sync(atLeast: revision, within: milliseconds)
+            case .linearizable: .sync(isCurrent: true, within: milliseconds)
+            }
+        ask(question) { result in completion(result.flatMap(Self.syncedRevision)) }
+    }
+
+    private static func syncedRevision(_ bytes: [UInt8]) -> Result<Revision, ClientError> {
+        do throws(WireError) {
+            return .success(try Synced(wireBytes: bytes).revision)
+        } catch {
+            return .failure(.daemonFault("answer: \(error)"))
+        }
+    }
+
     // MARK: Comparing
 
     /// Compares a mirror with the daemon: see ``Mirror/verify()``.

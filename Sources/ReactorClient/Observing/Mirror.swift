@@ -114,6 +114,26 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
             }
         }
     }
+
+    /// Waits until the mirror shows a state as recent as `consistency` demands, and returns its
+    /// revision.
+    ///
+    ///     try await visits.sync(.linearizable)
+    ///     print(visits.count)
+    ///
+    /// *Throws*: as ``Client/sync(_:within:)``; ``ClientError/otherHistory(expected:actual:)`` if the
+    /// daemon has begun another history since.
+    @discardableResult
+    public func sync(
+        _ consistency: ReadConsistency, within limit: Duration = .seconds(5)
+    ) async throws(ClientError) -> Revision {
+        guard let port else {
+            let remedy = "use `sync(_:within:then:)` of the client of this mirror"
+            throw .refused(Refusal(.notFound, "a mirror without a thread cannot ask: \(remedy)"))
+        }
+        try await reached(try await port.sync(consistency, within: limit))
+        return revision
+    }
 }
 
 extension Mirror: Hashable {

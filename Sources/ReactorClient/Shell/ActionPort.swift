@@ -216,4 +216,11 @@ extension ActionPort {
             throw refusal
         }
     }
+
+    /// Asks for a state that is as recent as `consistency` demands: see ``Client/sync(_:within:)``.
+    func sync(
+        _ consistency: ReadConsistency, within limit: Duration
+    ) async throws(ClientError) -> Revision {
+        try await ask { client, then in client.sync(consistency, within: limit, then: then) }
+    }
 }

@@ -37,6 +37,9 @@ struct CallLedger {
         return slot.isUnanswered ? nil : slot.earliest
     }
 
+    /// When the first call of these kinds may be made; nil if none may.
+    func readyTime(of kinds: [EngineCallKind]) -> UInt64? { kinds.compactMap(readyTime).min() }
+
     /// A call is made; the next of its kind is not made before `earliest`.
     mutating func begin(_ kind: EngineCallKind, nextAt earliest: UInt64) {
         slots[kind] = Slot(isUnanswered: true, earliest: earliest)
@@ -59,5 +62,11 @@ struct CallLedger {
     /// The next call of this kind is not made before `time`, which may be earlier than before.
     mutating func plan(_ kind: EngineCallKind, at time: UInt64) {
         slots[kind, default: Slot()].earliest = time
+    }
+
+    /// The next call of this kind need not wait longer than until `time`.
+    mutating func plan(_ kind: EngineCallKind, noLaterThan time: UInt64) {
+        let earliest = slots[kind]?.earliest ?? 0
+        slots[kind, default: Slot()].earliest = min(earliest, time)
     }
 }

@@ -17,7 +17,8 @@ package final class ClusterMachine {
     private var silence: LeaderSilence
     private var candidacy: Candidacy?
     private var leadership: Leadership?
-    private var book: NodeBook
+    /// The nodes, as they last reported.
+    package private(set) var book: NodeBook
     private var trimmer: LogTrimmer
     private var view = EngineView()
     private var freshness = Freshness()
@@ -93,11 +94,6 @@ package final class ClusterMachine {
         view.isLedByFormerProcess(of: settings.node, report.incarnation)
     }
 
-    /// Whether this node vacates a claim of its earlier process, which it does not take over itself.
-    private var givesUpFormerClaim: Bool {
-        isLedByFormerProcess && !settings.isCandidate && report.incarnation > 0
-    }
-
     /// The node that leads, as far as this node knows.
     package var leader: ClusterNode? { view.leader?.claim?.node }
 
@@ -107,31 +103,15 @@ package final class ClusterMachine {
     /// Bytes of the entries that this process has seen since its last compaction of the log.
     package var uncompactedByteCount: Int { trimmer.uncompactedByteCount }
 
-    /// The last reports of the nodes.
-    package var reports: [NodeReport] { book.reports }
-
-    /// The wall clock of a node at `now`, in milliseconds since 1970; nil if that is not known.
-    package func wallClock(of node: ClusterNode, at now: UInt64) -> Int64? {
-        book.wallClock(of: node, at: now)
-    }
-
-    /// Other nodes that have not reported for too long.
-    package func lostNodes(at now: UInt64) -> [ClusterNode] { book.lost(at: now) }
-
     /// When ``tick(at:)`` is due; nil if only an event can change anything.
     package var due: UInt64? {
         guard halt != .fault else { return nil }
-        let report = calls.readyTime(.announce)
-        guard halt == nil else { return report }
+        guard halt == nil else { return calls.readyTime(of: [.announce]) }
         guard let leadership else {
-            return [report, calls.readyTime(candidacy == nil ? .look : .takeOver)]
-                .compactMap(\.self).min()
+            return calls.readyTime(of: [.announce, candidacy == nil ? .look : .takeOver])
         }
-        let change: EngineCallKind =
-            leadership.queue.flight != nil
-            ? .append : leadership.stepDown != nil && leadership.queue.isEmpty ? .vacate : .beat
-        return [report, calls.readyTime(.look), leadership.expiry, calls.readyTime(change)]
-            .compactMap(\.self).min()
+        let next = calls.readyTime(of: [.announce, .look, leadership.nextChange])
+        return min(next ?? .max, leadership.expiry)
     }
 
     /// Time has passed.
@@ -153,6 +133,13 @@ package final class ClusterMachine {
     package func stepDown(to successor: ClusterNode?, at now: UInt64) {
         expire(at: now)
         leadership?.give(to: successor)
+        advance(at: now)
+    }
+
+    /// Calls the engine soon, so that ``currentAsOf`` becomes `now` or a later time.
+    package func refresh(at now: UInt64) {
+        expire(at: now)
+        freshness.want(asOf: now)
         advance(at: now)
     }
 
@@ -228,11 +215,15 @@ extension ClusterMachine {
             send(.announce(report), nextAt: now + settings.reportInterval)
         }
         guard halt == nil else { return }
+        hurry(at: now)
         if leadership != nil {
             lead(at: now)
         } else {
             openFeed()
-            if givesUpFormerClaim, calls.isReady(.vacate, at: now) {
+            // A claim of its earlier process, which it does not take over itself.
+            if isLedByFormerProcess, !settings.isCandidate, report.incarnation > 0,
+                calls.isReady(.vacate, at: now)
+            {
                 send(
                     .vacate(term: view.term, successor: nil), nextAt: now + settings.retryInterval)
             }
@@ -248,6 +239,15 @@ extension ClusterMachine {
             freshness.ask(at: now, read: cursor.read.number)
             send(.look, nextAt: now + interval)
         }
+    }
+
+    /// Plans the call that confirms the state, if that is wanted.
+    private func hurry(at now: UInt64) {
+        guard let leadership else {
+            return calls.plan(.look, noLaterThan: freshness.wishedLook(at: now) ?? .max)
+        }
+        let sentAt = max(view.beatSentAt, leadership.queue.flight?.sentAt ?? 0)
+        if sentAt < freshness.unmetWish() ?? 0 { calls.plan(.beat, noLaterThan: now) }
     }
 
     private func lead(at now: UInt64) {

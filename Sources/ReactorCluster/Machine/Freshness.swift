@@ -13,6 +13,11 @@ struct Freshness {
     private(set) var asOf: UInt64?
     private var waiting: (head: UInt64, sentAt: UInt64)?
     private var asked: (at: UInt64, read: UInt64) = (0, 0)
+    /// The state as of this time, or a later one, is wanted; nil if none is.
+    private var wanted: UInt64?
+
+    /// Nanoseconds between two looks for the same wish.
+    static let wishInterval: UInt64 = 20_000_000
 
     /// A look is sent; the node has the entries up to `read`.
     mutating func ask(at now: UInt64, read: UInt64) { asked = (now, read) }
@@ -29,6 +34,22 @@ struct Freshness {
         guard let waiting, waiting.head <= number else { return }
         confirm(sentAt: waiting.sentAt)
         self.waiting = nil
+    }
+
+    /// The state as of `time`, or a later one, is wanted.
+    mutating func want(asOf time: UInt64) { wanted = max(wanted ?? 0, time) }
+
+    /// The time since which a call must be sent to confirm the wanted state; nil if none is wanted.
+    mutating func unmetWish() -> UInt64? {
+        if let wanted, asOf ?? 0 >= wanted { self.wanted = nil }
+        return wanted
+    }
+
+    /// When a look is due because of a wish; nil if none is.
+    mutating func wishedLook(at now: UInt64) -> UInt64? {
+        guard let wanted = unmetWish() else { return nil }
+        if let waiting, waiting.sentAt >= wanted { return nil }
+        return asked.at >= wanted ? max(now, asked.at + Self.wishInterval) : now
     }
 
     /// What was known says nothing about the log from here on.

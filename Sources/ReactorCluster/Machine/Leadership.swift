@@ -54,6 +54,12 @@ struct Leadership {
     /// When the leader must stop acting, or give up.
     var expiry: UInt64 { confirmedAt + (isSuspended ? patience : tenure) }
 
+    /// The kind of the next call that changes the log or the leader key.
+    var nextChange: EngineCallKind {
+        if queue.flight != nil { return .append }
+        return stepDown != nil && queue.isEmpty ? .vacate : .beat
+    }
+
     /// Stops acting if the time is over. Returns what ends now, in order.
     mutating func expire(at now: UInt64) -> [Expiry] {
         guard now >= expiry else { return [] }

@@ -1,7 +1,7 @@
 /// The last report of each node of a cluster, and since when each is silent.
 ///
 /// *Place*: fed by looks. This module does not act on lost nodes: the list is data for the shell.
-struct NodeBook {
+package struct NodeBook {
     private struct Page {
         var version: UInt64
         var report: NodeReport
@@ -43,11 +43,11 @@ struct NodeBook {
     }
 
     /// The last report of each node that has reported.
-    var reports: [NodeReport] { settings.nodes.compactMap { pages[$0]?.report } }
+    package var reports: [NodeReport] { settings.nodes.compactMap { pages[$0]?.report } }
 
     /// The wall clock of a node at `now`, in milliseconds since 1970, if its last report was made
     /// between two looks that were shortly after one another: wrong by at most half their distance.
-    func wallClock(of node: ClusterNode, at now: UInt64) -> Int64? {
+    package func wallClock(of node: ClusterNode, at now: UInt64) -> Int64? {
         guard let page = pages[node], let madeAt = page.madeAt else { return nil }
         return page.report.wallClock &+ Int64((now - min(madeAt, now)) / 1_000_000)
     }
@@ -59,7 +59,7 @@ struct NodeBook {
 
     /// Other nodes that gave no sign for longer than ``ClusterSettings/lostAfter``, plus the time
     /// between two reports.
-    func lost(at now: UInt64) -> [ClusterNode] {
+    package func lost(at now: UInt64) -> [ClusterNode] {
         guard let since else { return [] }
         let limit = settings.lostAfter + settings.reportInterval
         return settings.nodes.filter { node in

@@ -117,6 +117,13 @@ package final class ClusterMember: Journal {
         drain()
     }
 
+    /// Learns soon whether the server's state is the cluster's: ``Server/confirm(asOf:at:)`` follows.
+    package func confirmSoon() {
+        guard !status.isStopped else { return }
+        machine.refresh(at: host.now)
+        drain()
+    }
+
     /// Hands the leadership to `successor`, or to any node. The server reads nothing more, and
     /// another one replaces it once the log has its last row. Does nothing on a node that does not
     /// lead, or that steps down already.
@@ -162,32 +169,35 @@ package final class ClusterMember: Journal {
     /// Number of rows that this node has decided on, and the log does not have.
     package var waitingCount: Int { ledger.waitingCount }
     /// The last reports of the nodes.
-    package var reports: [NodeReport] { machine.reports }
+    package var reports: [NodeReport] { machine.book.reports }
     /// Number of entries that the log had at the last look and this node has not read.
     package var missingEntryCount: UInt64 { machine.missingEntryCount }
     /// Bytes of the entries that this process has seen since its last compaction of the log.
     package var uncompactedByteCount: Int { machine.uncompactedByteCount }
     /// The wall clock of a node now, in milliseconds since 1970; nil if that is not known.
     package func wallClock(of node: ClusterNode) -> Int64? {
-        node == settings.node ? host.wallClock : machine.wallClock(of: node, at: host.now)
+        node == settings.node ? host.wallClock : machine.book.wallClock(of: node, at: host.now)
     }
     /// Milliseconds by which a node's wall clock is ahead of this one's; nil if that is not known.
     package func clockDifference(to node: ClusterNode) -> Int64? {
         wallClock(of: node).map { $0 &- host.wallClock }
     }
     /// Other nodes that have not reported for too long.
-    package var lostNodes: [ClusterNode] { machine.lostNodes(at: host.now) }
+    package var lostNodes: [ClusterNode] { machine.book.lost(at: host.now) }
 
     /// At most how many nanoseconds ago the log ended with the server's last row; nil if that is not
     /// known.
-    package var age: UInt64? {
+    package var age: UInt64? { currentAsOf.map { host.now - min($0, host.now) } }
+
+    /// The server has every row that the log had at this time; nil if that is not known.
+    private var currentAsOf: UInt64? {
         guard let asOf = machine.currentAsOf else { return nil }
         if !status.isLeading {
             // An append of this node's former process may still be on its way, until another node
             // has taken over.
             if asOf < status.startedAt || machine.isLedByFormerProcess { return nil }
         }
-        return host.now - min(asOf, host.now)
+        return asOf
     }
 }
 
@@ -212,6 +222,7 @@ extension ClusterMember {
         status.isDraining = false
         guard !status.isStopped else { return }
         checkAge()
+        confirm()
         let stale = host.server.isCut ? nil : machine.currentAsOf.map { $0 + staleMax + 1 }
         if let due = [machine.due, stale].compactMap({ $0 }).min() { host.planTick(at: due) }
     }
@@ -258,6 +269,13 @@ extension ClusterMember {
         host.server.setCut(isCut, at: host.now)
         host.turnSoon()
         host.take(.cut(isCut))
+    }
+
+    /// Tells the server as of which time it has the cluster's state.
+    private func confirm() {
+        guard let asOf = currentAsOf else { return }
+        host.server.confirm(asOf: asOf, at: host.now)
+        if host.server.hasConfirmed { host.turnSoon() }
     }
 }
 

@@ -170,7 +170,7 @@ final class ArchiveWorker {
             return .answered(try keepBackup(inquiry, folder, count).wireBytes())
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .snapshot,
             .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart,
-            .cluster, .stepDown:
+            .cluster, .stepDown, .sync:
             preconditionFailure("not a query about the past: \(inquiry.ask)")
         }
     }

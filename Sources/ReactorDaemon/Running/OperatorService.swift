@@ -120,7 +120,7 @@ extension OperatorService {
             }
             administer(inquiry)
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .past, .snapshot,
-            .backup, .keepBackup, .log, .export:
+            .backup, .keepBackup, .log, .export, .sync:
             preconditionFailure("not a question about the daemon: \(inquiry.ask)")
         }
     }

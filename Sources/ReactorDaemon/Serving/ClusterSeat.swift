@@ -72,6 +72,9 @@ final class ClusterSeat {
     /// Answers another daemon, whose clients have acted.
     func send(_ reply: ForwardReply, to node: UInt8) { relay?.send(reply, to: node) }
 
+    /// Has the member learn whether the server's state is the cluster's.
+    func confirmSoon() { member.confirmSoon() }
+
     /// Ends the connection to the engine, and stops calling the member.
     func close() {
         relay?.close()

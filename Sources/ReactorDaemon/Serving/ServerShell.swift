@@ -440,6 +440,7 @@ extension ServerShell {
         case .cutConnections:
             for link in links.value.objects { link.close() }
             loop.turnAgain()
+        case .confirm: seat?.confirmSoon()
         case .forward(let request): seat?.send(request)
         case .reply(let node, let reply): seat?.send(reply, to: node)
         case .inquire(let inquiry):

@@ -21,6 +21,8 @@ final class AnswerService {
     private let questions = Cell(QuestionTable())
     /// Passes the shell the questions that it answers.
     private let inquiries: Inquiries
+    /// Questions that wait for a state.
+    let barriers: Barriers
     /// Large answers that are under way.
     private let answers = Cell(AnswerTable())
     /// The last question, whose answer may have taken the time of a turn.
@@ -41,6 +43,7 @@ final class AnswerService {
         self.chronicle = chronicle
         self.delivery = delivery
         inquiries = Inquiries(source, orders, chronicle, delivery)
+        barriers = Barriers(meter.tree, orders, delivery)
         // After a recovery, the size of the tree is unknown.
         if chronicle.turnStart > 0 { questions.value.grow(by: QuestionTable.unknownBytes) }
     }
@@ -79,10 +82,11 @@ final class AnswerService {
 
     /// Whether the end of a turn answers a request, or has one encoded.
     var isDue: Bool {
-        questions.value.isActive
-            && (questions.value.hasFinished || questions.value.hasSoon
-                || !questions.value.isEncoding && questions.value.hasEligibleLate
-                    && answers.value.busyByteCount < limits.answersBytesMax)
+        barriers.isDue
+            || questions.value.isActive
+                && (questions.value.hasFinished || questions.value.hasSoon
+                    || !questions.value.isEncoding && questions.value.hasEligibleLate
+                        && answers.value.busyByteCount < limits.answersBytesMax)
     }
 
     private var sequence: UInt64 { source.tree.turn.sequence }
@@ -127,15 +131,13 @@ extension AnswerService {
         case .checksum(let path, let mode):
             question = (mode == .value ? .value : .replica, path, .checksum)
         case .limits:
-            return delivery.reply(to: connection) { writer in
-                writer.parts(.answer, number: header.number, body: limits.named.wireBytes().span)
-            }
+            return send(limits.named.wireBytes(), of: header.number, to: connection)
         case .types(let path): return answerTypes(at: path, header, of: connection)
         case .past, .snapshot, .backup, .keepBackup, .log, .export:
             return inquiries.askPast(ask, header, of: connection)
-        case .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart,
-            .cluster, .stepDown:
+        case .metrics, .clients, .kick, .slowLog, .activity, .reload, .restart, .cluster, .stepDown:
             return inquiries.ask(ask, header, of: connection)
+        case .sync: return barriers.ask(ask, header, of: connection)
         }
         answer(question, header, of: connection)
     }
@@ -190,6 +192,7 @@ extension AnswerService {
     /// Answers waiting requests within the turn's share, as of the turn's mark, and has the next
     /// large answer encoded off the loop.
     func answerWaiting() {
+        barriers.answerDue()
         guard questions.value.isActive else { return }
         deliver()
         while let taken = questions.value.popSoon() {

@@ -82,7 +82,8 @@ struct AnswerSource {
             .slowLog, .activity, .stats, .stepDown:
             try checkAdministrator(access)
             return nil
-        case .get, .select, .describe, .tree, .limits, .checksum, .types, .cluster: return nil
+        case .get, .select, .describe, .tree, .limits, .checksum, .types, .cluster, .sync:
+            return nil
         }
     }
 

@@ -262,9 +262,13 @@ final class PendingRequests {
     private(set) var inquiryCount = 0
     /// Number of subscriptions that wait for the journal.
     private(set) var parkedCount = 0
+    /// Number of questions that wait for a state of the tree.
+    private(set) var barrierCount = 0
 
     /// Whether there is none.
-    var isEmpty: Bool { questions.isEmpty && inquiryCount == 0 && parkedCount == 0 }
+    var isEmpty: Bool {
+        questions.isEmpty && inquiryCount == 0 && parkedCount == 0 && barrierCount == 0
+    }
 
     /// Number of requests whose answers wait, or leave in parts.
     var questionCount: Int { questions.count }
@@ -291,6 +295,15 @@ final class PendingRequests {
     func endInquiry() {
         precondition(inquiryCount > 0, "a question about the past is answered twice")
         inquiryCount -= 1
+    }
+
+    /// Records a question that waits for a state of the tree.
+    func beginBarrier() { barrierCount += 1 }
+
+    /// Records that such a question was answered.
+    func endBarrier() {
+        precondition(barrierCount > 0, "a barrier is answered twice")
+        barrierCount -= 1
     }
 
     /// Records a subscription that waits for the journal.

@@ -51,8 +51,8 @@ struct ConnectionTransfer {
             id: connection.id.rawValue, uid: connection.peer.uid, gid: connection.peer.gid,
             pid: connection.peer.pid, isAtAdminSocket: connection.peer.isAtAdminSocket,
             isAdmitted: connection.isAdmitted, isLeaving: connection.isLeaving,
-            isWaiting: inquiryCount > 0 || requests.parkedCount > 0 || hasQuestions(connection)
-                || isReadingMuch,
+            isWaiting: inquiryCount > 0 || requests.parkedCount > 0 || requests.barrierCount > 0
+                || hasQuestions(connection) || isReadingMuch,
             restartRequest: request, acceptedAt: acceptedAt(connection),
             actionCount: connection.outlet.value.actionCount, program: connection.program,
             session: connection.session.map(describe),

@@ -15,7 +15,7 @@ struct UserRelief {
     let limits: ServerLimits
     let meter: ServerMeter
     let intake: Intake
-    let handshake: Handshake
+    private var handshake: Handshake { intake.handshake }
 
     /// A number of bytes that a user may keep, and its name in the configuration.
     private typealias Limit = (name: String, byteCount: Int)

@@ -38,7 +38,7 @@ extension Question {
         switch self {
         case .past, .snapshot, .backup, .keepBackup, .log, .export: true
         case .get, .select, .describe, .tree, .stats, .limits, .checksum, .types, .metrics,
-            .clients, .kick, .slowLog, .activity, .reload, .restart, .cluster, .stepDown:
+            .clients, .kick, .slowLog, .activity, .reload, .restart, .cluster, .stepDown, .sync:
             false
         }
     }
@@ -68,6 +68,7 @@ extension Question {
         case .restart: ("restart", nil)
         case .cluster: ("cluster", nil)
         case .stepDown: ("stepDown", nil)
+        case .sync: ("sync", nil)
         }
     }
 }

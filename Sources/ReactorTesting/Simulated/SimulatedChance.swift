@@ -155,6 +155,8 @@ package final class SimulatedHooks {
     /// Called with what the server passes to the leading one, and with what it answers to a node.
     package var onForward: ((ForwardRequest) -> Void)?
     package var onReply: ((UInt8, ForwardReply) -> Void)?
+    /// Called when the server wants to know whether its state is the cluster's.
+    package var onConfirm: (() -> Void)?
 
     /// Has `audit` check every step.
     package func check(_ audit: MemoryAudit) { self.audit = audit }

@@ -393,6 +393,7 @@ extension SimulatedWorld {
         case .cut(let id):
             if let (link, client) = links[id] { cut(link, client) }
         case .append(let batch): append(batch)
+        case .confirm: hooks.onConfirm?()
         case .forward(let request): hooks.onForward?(request)
         case .reply(let node, let reply): hooks.onReply?(node, reply)
         case .readHistory(let question):

@@ -10,7 +10,7 @@ enum Surface {
     static let publicMax: [String: Int] = [
         "DeployExample": 193,
         "LoginExample": 14,
-        "ReactorClient": 279,
+        "ReactorClient": 284,
         "ReactorCore": 735,
         "ReactorDaemon": 91,
         "ReactorDaemonCommand": 9,

@@ -39,6 +39,15 @@ private enum Programs {
         }
     }
 
+    static func readCurrent(
+        _ visits: Mirror<Counter>, since revision: Revision, over client: Client
+    ) async throws -> WireValue? {
+        try await client.sync(.linearizable)
+        let (_, value) = try await client.get("/visits")
+        try await visits.sync(.atLeast(revision))
+        return value
+    }
+
     static func shape(_ client: Client) async throws {
         let count = try await client.mirror(value: Int64.self, at: "/visits/count")
         show(count.value)
@@ -112,6 +121,30 @@ struct ClientGuideTests {
         await Programs.tell(counter)
         #expect(counter.count == 6)
         client.close()
+    }
+
+    @Test("a client and its mirror catch up with a revision, and with the daemon")
+    func synced() async throws {
+        let server = try LiveServer()
+        let (writer, reader) = (
+            try await Client.connect(to: server.path), try await Client.connect(to: server.path)
+        )
+        let visits = try await reader.mirror(Counter.self, at: "/visits")
+        for count in 1...5 as ClosedRange<Int64> {
+            let outcome = try await writer.dispatch("/visits", Counter.Action.increment(by: 1))
+            let revision = try #require(outcome.revision)
+            let value = try await Programs.readCurrent(visits, since: revision, over: reader)
+            #expect(value == (try WireValue(json: "{\"count\":\(count)}")))
+            #expect(visits.count == count && visits.revision == revision)
+        }
+        #expect(try await visits.sync(.linearizable) == visits.revision)
+        let next = Revision(
+            epoch: visits.revision.epoch, sequence: visits.revision.sequence + 1)
+        await #expect(throws: ClientError.self) {
+            try await reader.get("/visits", .atLeast(next), within: .milliseconds(20))
+        }
+        writer.close()
+        reader.close()
     }
 
     @Test("actions for several mirrors are one transaction")

@@ -269,8 +269,7 @@ final class Rig {
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
             case .encode(let capture): captures.append(capture)
             case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot, .wake,
-                .forward,
-                .reply:
+                .forward, .reply, .confirm:
                 break
             }
         }

@@ -207,6 +207,12 @@ class Client:
         assert revision[0] == self.epoch
         return value if is_there else None
 
+    def sync(self, at_least=None, is_current=False, within=5_000):
+        """Waits until the daemon's state has a sequence, or all that any client was told before."""
+        revision = None if at_least is None else [self.epoch, at_least]
+        return self.ask(
+            {"sync": {"atLeast": revision, "isCurrent": is_current, "within": within}})
+
     def open(self, path):
         """The node's id; opens the node at the first use on this connection."""
         if path not in self.nodes:

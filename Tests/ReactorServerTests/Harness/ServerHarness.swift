@@ -25,6 +25,8 @@ final class ServerHarness {
     private var requests: [ForwardRequest] = []
     /// What the server answered to other daemons.
     private(set) var replies: [ForwardReply] = []
+    /// How often the server wanted its state to be confirmed.
+    private(set) var confirmCount = 0
     /// Times at which the server wants to be woken.
     private(set) var wakes: [UInt64] = []
     /// Whether large answers are encoded at once.
@@ -203,6 +205,7 @@ final class ServerHarness {
         case .cutConnections: for id in sockets.keys { disconnect(id) }
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
+        case .confirm: confirmCount += 1
         case .forward(let request): requests.append(request)
         case .reply(_, let reply): replies.append(reply)
         case .wake(let time): wakes.append(time)

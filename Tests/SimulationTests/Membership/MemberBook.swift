@@ -32,7 +32,12 @@ final class MemberBook {
         var begunAgain = 0
         /// Actions that were applied while their client's node followed.
         var forwarded = 0
+        /// Barriers that were answered.
+        var synced = 0
     }
+
+    /// The highest sequence of an outcome that a client has.
+    private(set) var toldSequence: UInt64 = 0
 
     init(_ timeline: Timeline) { self.timeline = timeline }
 
@@ -61,6 +66,9 @@ final class MemberBook {
             "node \(node.index) shows row \(row), and the log has had the next for "
                 + "\((timeline.now - time) / 1_000_000) ms")
     }
+
+    /// A client has the outcome of an action.
+    func tells(_ revision: Revision) { toldSequence = max(toldSequence, revision.sequence) }
 
     /// A durable effect began.
     func begins(_ token: Int, id: UInt64) {
@@ -118,6 +126,8 @@ enum MembershipFault: String, CaseIterable, Sendable {
     case endsForeignConnections
     /// Links between nodes lose actions.
     case losesForwards
+    /// A node says that its state is the cluster's without asking the log.
+    case confirmsAtOnce
     /// Clients hear only that awaited effects have ended, and not that they were lost.
     case hidesLosses
 }

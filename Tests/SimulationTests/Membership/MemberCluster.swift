@@ -255,7 +255,8 @@ extension MemberCluster {
 
     private func act(_ index: Int) {
         clients[index].client.act { machine in
-            switch Int.random(in: 0..<9, using: &random) {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 9: sync(index, machine)
             case 8: begin(index, machine)
             case 0: send(Counter.Action.increment(by: 1), "/left", index, machine)
             case 1: useLock(index, machine)
@@ -276,7 +277,26 @@ extension MemberCluster {
                 book.fail(
                     "client \(index) has outcome \(revision) while it shows \(machine.revision)")
             }
+            if let revision = outcome.revision { book.tells(revision) }
             then(outcome)
+        }
+    }
+
+    /// Waits for a state with everything that any client was told, and reads it.
+    private func sync(_ index: Int, _ machine: ClientMachine) {
+        let told = book.toldSequence
+        let epoch = machine.welcome?.epoch ?? 0
+        let consistency: ReadConsistency =
+            Bool.random(using: &random)
+            ? .linearizable : .atLeast(Revision(epoch: epoch, sequence: told))
+        machine.sync(consistency, within: .seconds(2)) { [unowned self] in
+            guard let revision = try? $0.get() else { return }
+            book.counts.synced += 1
+            if revision.sequence < told {
+                book.fail(
+                    "client \(index) syncs to \(revision), and \(told) was told before "
+                        + "(\(consistency))")
+            }
         }
     }
 

@@ -73,6 +73,7 @@ final class MemberNode: ClusterHost {
             Self.serve([], id, shared, { Self.tree(shared.epoch, floor, environment) }, secret)
         }
         world.hooks.onWrite = { [unowned self] _, _ in showState() }
+        world.hooks.onConfirm = { [unowned self] in confirm() }
         world.hooks.onAppend = { [member] batch in member.current?.append(batch) }
         join()
         reportLater(life)
@@ -160,6 +161,16 @@ final class MemberNode: ClusterHost {
     var wallClock: Int64 { Int64(shared.timeline.now / 1_000_000) }
 
     var forwards: Bool { shared.forwards && shared.fault != .endsForeignConnections }
+
+    /// Has the member confirm that the server's state is the cluster's.
+    private func confirm() {
+        guard shared.fault == .confirmsAtOnce else {
+            member.current?.confirmSoon()
+            return
+        }
+        server.confirm(asOf: now + 1, at: now)
+        turnSoon()
+    }
 
     func endTurn() { world.endTurn() }
     func turnSoon() { world.turnSoon() }

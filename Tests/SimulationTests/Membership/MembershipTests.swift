@@ -43,6 +43,7 @@ struct MembershipTests {
                 sums["done", default: 0] += counts.done
                 sums["begun again", default: 0] += counts.begunAgain
                 sums["forwarded", default: 0] += counts.forwarded
+                sums["synced", default: 0] += counts.synced
                 sums["applied", default: 0] += cluster.tokens.applied.count
                 sums["refused", default: 0] += cluster.tokens.refused.count
                 sums["unknown", default: 0] += cluster.tokens.unknown.count
@@ -55,7 +56,7 @@ struct MembershipTests {
         #expect(sums["applied"] ?? 0 > 300 && sums["refused"] ?? 0 > 300, "\(sums)")
         #expect(sums["compared"] ?? 0 > 300 && sums["aged"] ?? 0 > 3_000, "\(sums)")
         #expect(sums["acted"] ?? 0 > 50 && sums["done"] ?? 0 > 10, "\(sums)")
-        #expect(sums["forwarded"] ?? 0 > 500, "\(sums)")
+        #expect(sums["forwarded"] ?? 0 > 500 && sums["synced"] ?? 0 > 500, "\(sums)")
         #expect(sums["lost"] ?? 0 > 5 && sums["begun again"] ?? 0 > 5, "\(sums)")
     }
 

@@ -19,7 +19,6 @@ final class AnswerService {
     let meter: ServerMeter
     /// Questions that wait for their answers.
     private let questions = Cell(QuestionTable())
-    /// Passes the shell the questions that it answers.
     private let inquiries: Inquiries
     /// Questions that wait for a state.
     let barriers: Barriers

@@ -231,7 +231,9 @@ extension Server {
                     id: $0.id, node: connection.openNode($0.id)?.number ?? NodeAlias.noNode)
             }
             openNodes.bind(action.nodes, of: connection)
+            connection.inlet.value.countWait(now &- action.arrivedAt)
             intake.receiveAgain(action.frame, of: connection)
+            connection.inlet.value.countWait(0)
             openNodes.bind(present, of: connection)
         }
     }

@@ -57,10 +57,10 @@ struct PeerMessageTests {
         input.append([1, 0, 0x40].span)
         #expect(try input.next() == .beat)
         #expect(try input.next() == nil)
-        input.append([1].span)
+        input.append([4].span)
         #expect(throws: PeerFault.tooLong(byteCount: byteCount)) { try input.next() }
         let text = PeerFault.tooLong(byteCount: byteCount).description
-        #expect(text == "a message of 20971521 bytes exceeds messageBytesMax 20971520")
+        #expect(text == "a message of 71303169 bytes exceeds messageBytesMax 71303168")
     }
 
     @Test(

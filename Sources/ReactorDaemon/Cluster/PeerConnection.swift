@@ -13,7 +13,7 @@ import ReactorLoop
 final class PeerConnection {
     /// Maximum bytes that wait for the other daemon to read them. Above it, the connection ends:
     /// the other daemon is stuck, and asks again on another connection.
-    static let waitingBytesMax = 64 << 20
+    static let waitingBytesMax = PeerMessage.messageBytesMax + (16 << 20)
 
     /// Called with each whole message, in order.
     var onMessage: ((PeerMessage) -> Void)?

@@ -23,8 +23,9 @@ enum PeerMessage: Equatable, Sendable {
 }
 
 extension PeerMessage {
-    /// Maximum bytes of a message without its length. Both sides close a link at a longer one.
-    static let messageBytesMax = 20 << 20
+    /// Maximum bytes of a message without its length: more than the largest frame that a
+    /// configuration permits. Both sides close a link at a longer one.
+    static let messageBytesMax = 68 << 20
     /// Maximum bytes of the content of a request or a reply; sending more closes the link.
     static let contentBytesMax = messageBytesMax - 64
     /// Bytes of the length before each message.

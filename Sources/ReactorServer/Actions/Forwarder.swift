@@ -95,6 +95,10 @@ struct OwedAction {
     let ordinal: UInt64
     let nodes: [NodeAlias]
     let frame: [UInt8]
+    /// When it came from the client, in nanoseconds.
+    let arrivedAt: UInt64
+    /// Whether it may have a deadline.
+    let hasOptions: Bool
     /// Number of leading daemons that ended while they had it.
     var deaths: UInt64 = 0
     /// Whether a link had it, since the last change of the leadership.
@@ -120,13 +124,17 @@ extension Forwarder {
         var writer = WireWriter(capacity: FrameHeader.byteCount + body.count)
         writer.header(header)
         writer.raw(body)
-        let action = OwedAction(ordinal: header.number, nodes: nodes, frame: writer.bytes)
+        let action = OwedAction(
+            ordinal: header.number, nodes: nodes, frame: writer.bytes,
+            arrivedAt: orders.now &- connection.inlet.value.heldFor,
+            hasOptions: header.flags.contains(.options))
         let client = clients[connection.id] ?? OwingClient(connection, session)
         // A client that sends an ordinal twice has one of them carried out.
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
         if client.owed.count == client.sentCount { unsent.append(connection.id) }
         client.owed.append(action)
         clients[connection.id] = client
+        session.passOn(action.ordinal)
         orders.stats.forwarded &+= 1
         connection.owe(ActionCount(count: 1, byteCount: action.frame.count))
         let owed = connection.owed
@@ -292,12 +300,19 @@ extension Forwarder {
     /// Maximum bytes of the frames of one request; a longer frame goes alone.
     private static let requestBytesMax = 1 << 20
 
+    /// Maximum nanoseconds between the arrivals of the first action of a request and of one with
+    /// options.
+    private static let spanMax: UInt64 = 1_000_000
+
     /// Number of actions, from the first on, that one request can have.
     private static func sendableCount(_ actions: Deque<OwedAction>.SubSequence) -> Int {
         var names: [UInt32: UInt32] = [:]
         var byteCount = 0
+        let begin = actions.first?.arrivedAt ?? 0
         return actions.prefix { action in
-            guard action.deaths == 0, action.agrees(with: names),
+            // A request has one time of arrival, by which deadlines count.
+            guard !action.hasOptions || action.arrivedAt &- begin < spanMax,
+                action.deaths == 0, action.agrees(with: names),
                 byteCount == 0 || byteCount + action.frame.count <= requestBytesMax
             else { return false }
             byteCount += action.frame.count
@@ -316,7 +331,8 @@ extension Forwarder {
         forward(
             .actions(
                 connection: id.rawValue, nodes: nodes, frames: frames,
-                deaths: actions.first?.deaths ?? 0))
+                deaths: actions.first?.deaths ?? 0,
+                waited: orders.now &- (actions.first?.arrivedAt ?? orders.now)))
     }
 
     private func forward(_ request: ForwardRequest) { orders.append(.forward(request)) }

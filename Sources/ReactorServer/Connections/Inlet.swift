@@ -14,6 +14,10 @@ import ReactorWire
 /// *Place*: in a ``Connection``. *Owner*: the server; no verb calls back. ``invariants()`` states
 /// the invariants.
 struct Inlet: ~Copyable {
+    /// For how long the actions in progress have waited since they came from the client, in
+    /// nanoseconds.
+    var heldFor: UInt64 { heldHere &+ waited }
+
     /// Bytes that arrived and are not handled.
     private var assembler = FrameAssembler()
     /// Whether frames are handled.
@@ -26,8 +30,10 @@ struct Inlet: ~Copyable {
     private var arrivedAt: UInt64 = 0
     /// Whether a resting connection is throttled when it wakes up.
     private var isThrottledNext = false
-    /// For how long the bytes in progress were held back, in nanoseconds.
-    private(set) var heldFor: UInt64 = 0
+    /// For how long the bytes in progress were held back here, in nanoseconds.
+    private var heldHere: UInt64 = 0
+    /// For how long the last bytes waited at another daemon, in nanoseconds.
+    private var waited: UInt64 = 0
     /// Number of bytes of handled frames: the offset in error texts.
     private(set) var usedByteCount: UInt64 = 0
     /// The turn of ``frameCount``.
@@ -46,6 +52,9 @@ struct Inlet: ~Copyable {
         /// The client's user has used its quota.
         case throttled
     }
+
+    /// Counts the time for which the next bytes waited before they came here.
+    mutating func countWait(_ nanoseconds: UInt64) { waited = nanoseconds }
 
     /// Bytes that arrived and are not handled.
     var heldByteCount: Int { assembler.byteCount }
@@ -93,7 +102,7 @@ struct Inlet: ~Copyable {
 
     /// Moves the bytes that were held back to a reader.
     mutating func takeHeldBack(at now: UInt64) -> HeldBytes {
-        heldFor = now &- arrivedAt
+        heldHere = now &- arrivedAt
         heldSince = now
         return assembler.take()
     }
@@ -106,14 +115,14 @@ struct Inlet: ~Copyable {
         // begins now.
         if progress.end > held.start { heldSince = now }
         assembler.restore(held, after: progress)
-        heldFor = 0
+        heldHere = 0
         invariants()
     }
 
     /// Drops the held bytes: no further frame of the connection is handled.
     mutating func clear() {
         assembler.removeAll()
-        heldFor = 0
+        heldHere = 0
     }
 
     /// Adds to the number of handled bytes.

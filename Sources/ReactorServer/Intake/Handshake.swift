@@ -117,6 +117,13 @@ final class Handshake {
         return session
     }
 
+    /// Adds the session of a client of another daemon.
+    func adopt(_ client: RemoteClient) {
+        let evicted = sessions.adopt(
+            client: client.client, uid: client.uid, secret: client.secret, at: tree.turn.sequence)
+        chronicle.record(evicted: evicted)
+    }
+
     private func newSecret() -> [UInt8] {
         var secret: [UInt8] = []
         for _ in 0..<2 {
@@ -137,7 +144,8 @@ final class Handshake {
         let welcome = Welcome(
             version: Hello.version, daemon: daemonName, epoch: tree.turn.epoch,
             sequence: tree.turn.sequence, session: session.secret, isResumed: isResumed,
-            client: session.client, connection: connection.id.rawValue, ordinal: session.ordinal,
+            client: session.client, connection: connection.id.rawValue,
+            ordinal: session.usedOrdinal,
             limits: Welcome.Limits(
                 frameBytesMax: UInt32(limits.frameBytesMax),
                 inFlightMax: UInt32(limits.inFlightMax),

@@ -45,11 +45,12 @@ struct RemoteClients {
         switch request {
         case .begin(let clients): for client in clients { connect(client, of: node) }
         case .connect(let client): connect(client, of: node)
-        case .actions(let connection, let nodes, let frames, let deaths):
+        case .actions(let connection, let nodes, let frames, let deaths, let waited):
             guard let connection = find(connection, of: node) else {
                 return end(
                     connection, of: node, .cut, "the leading daemon does not know the client")
             }
+            connection.inlet.value.countWait(waited)
             run(frames, nodes, deaths, of: connection)
         case .disconnect: break
         }
@@ -83,8 +84,7 @@ struct RemoteClients {
             guard client.ordinal == 0 else {
                 return end(client.connection, of: node, .kicked, "the session has ended")
             }
-            sessions.restoreBlank(
-                client: client.client, secret: client.secret, uid: client.uid)
+            intake.handshake.adopt(client)
         }
         guard let session = sessions.find(client: client.client), session.connection == nil,
             session.secret == client.secret, session.uid == client.uid

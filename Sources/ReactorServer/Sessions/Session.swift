@@ -36,8 +36,8 @@ final class Session {
     /// Actions whose client waits for the end of their effects.
     private var awaited = AwaitedEffects()
     /// The highest ordinals that arrived on a connection that has ended, and before the daemon
-    /// started.
-    private var former = (ended: UInt64(0), start: UInt64(0))
+    /// started; and that were passed on to the leading daemon, whose rows may come later.
+    private var former = (ended: UInt64(0), start: UInt64(0), passedOn: UInt64(0))
     /// The outcomes of its actions.
     private let outcomes = Cell(SessionOutcomes())
     /// Actions that were refused while another daemon led, in ascending order.
@@ -53,6 +53,12 @@ final class Session {
 
     /// Whether the session has had no action, so that its loss costs nothing.
     var isBlank: Bool { ordinal == 0 }
+
+    /// Records that an action was passed on to the leading daemon.
+    func passOn(_ ordinal: UInt64) { former.passedOn = max(former.passedOn, ordinal) }
+
+    /// Highest ordinal that arrived here, at the leading daemon or on the way to it.
+    var usedOrdinal: UInt64 { max(ordinal, former.passedOn) }
 
     /// Whether its client waits for an answer or for the end of effects.
     var isOwed: Bool { !deferred.isEmpty || awaited.isAsked }

@@ -99,6 +99,25 @@ final class SessionTable {
     func make(
         uid: UInt32, secret: [UInt8], at sequence: UInt64
     ) -> (Session, evicted: [Session]) {
+        let evicted = makeRoom(for: uid, at: sequence)
+        let session = Session(secret: secret, uid: uid, client: numbers.next())
+        insert(session)
+        invariants()
+        return (session, evicted)
+    }
+
+    /// Adds the session that another daemon has created for its client `client`, as ``make(uid:secret:at:)``
+    /// does. Returns the evicted sessions that the journal has.
+    func adopt(
+        client: UInt64, uid: UInt32, secret: [UInt8], at sequence: UInt64
+    ) -> [Session] {
+        let evicted = makeRoom(for: uid, at: sequence)
+        restoreBlank(client: client, secret: secret, uid: uid)
+        invariants()
+        return evicted
+    }
+
+    private func makeRoom(for uid: UInt32, at sequence: UInt64) -> [Session] {
         var evicted: [Session] = []
         while counts[uid] ?? 0 >= perUIDMax, let client = leftOf[uid]?.first,
             let session = byClient[client], mayEvict(session)
@@ -110,10 +129,7 @@ final class SessionTable {
         {
             evict(session, at: sequence, into: &evicted)
         }
-        let session = Session(secret: secret, uid: uid, client: numbers.next())
-        insert(session)
-        invariants()
-        return (session, evicted)
+        return evicted
     }
 
     private func insert(_ session: Session) {

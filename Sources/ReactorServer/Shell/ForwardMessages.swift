@@ -13,8 +13,9 @@ package enum ForwardRequest: Equatable, Sendable {
     case connect(RemoteClient)
     /// `frames` are frames of actions and batches as they arrived, and `nodes` the nodes that they
     /// name. `deaths` is the number of leading daemons that have ended while they had the first of
-    /// the actions.
-    case actions(connection: UInt64, nodes: [NodeAlias], frames: [UInt8], deaths: UInt64)
+    /// the actions, and `waited` the time since its arrival, in nanoseconds.
+    case actions(
+        connection: UInt64, nodes: [NodeAlias], frames: [UInt8], deaths: UInt64, waited: UInt64)
     /// A client's connection has ended; after a goodbye, so has its session.
     case disconnect(connection: UInt64, isGoodbye: Bool)
 }

@@ -221,7 +221,7 @@ struct ForwardingTests {
             passage.follower.server.closeLink(at: passage.follower.now)
             passage.follower.server.openLink(to: term, at: passage.follower.now)
             return passage.take().compactMap { request in
-                if case .actions(_, _, let frames, let deaths) = request {
+                if case .actions(_, _, let frames, let deaths, _) = request {
                     (deaths, frames.count)
                 } else {
                     nil
@@ -239,6 +239,68 @@ struct ForwardingTests {
         let log = try OutcomeLog(passage.client.frames())
         #expect(log[1]?.code == FaultCode.poisoned.rawValue && log[2]?.isApplied == true)
         #expect(try passage.count == 10)
+    }
+
+    @Test("a deadline counts the time for which an action waits for a link, also at a new leader")
+    func deadlines() throws {
+        for leads in [false, true] {
+            let passage = try Passage(isLinked: false)
+            let (server, follower) = (passage.follower.server, passage.follower)
+            for deadline in [300, 100] as [UInt32] {
+                passage.client.dispatch(
+                    Tally.Action.add(by: 1), options: DispatchOptions(deadline: deadline))
+            }
+            passage.client.add(10)
+            _ = passage.take()
+            follower.now += 200_000_000
+            passage.client.dispatch(
+                Tally.Action.add(by: 100), options: DispatchOptions(deadline: 100))
+            if leads {
+                try server.lead(in: 2, at: follower.now)
+                server.carryOutOwed(at: follower.now)
+                follower.settle()
+            } else {
+                server.openLink(to: 1, at: follower.now)
+                try passage.step()
+            }
+            let log = try OutcomeLog(passage.client.frames())
+            #expect(log[2]?.code == FaultCode.deadline.rawValue, "leads: \(leads)")
+            #expect([1, 3, 4].allSatisfy { log[$0]?.isApplied == true }, "leads: \(leads)")
+            let harness = leads ? follower : passage.leader
+            #expect(try harness.tally("/visits").count == 111)
+        }
+    }
+
+    @Test("a program that continues a session learns which ordinals the former one has passed on")
+    func passedOn() throws {
+        let passage = try Passage()
+        let client = passage.follower.client()
+        let welcome = try client.welcome()
+        client.open("/visits", as: 0)
+        for _ in 0..<3 { client.add(1) }
+        _ = passage.take()
+        client.disconnect()
+        let next = passage.follower.client(session: welcome.session)
+        let second = try next.welcome()
+        #expect(second.isResumed && second.ordinal == 3)
+    }
+
+    @Test("sessions of other daemons' clients count, and evict those that left longest ago")
+    func sessionsMax() throws {
+        let passage = try Passage()
+        var limits = passage.leader.server.limits
+        limits.sessionsMax = 3
+        passage.leader.server.setLimits(limits)
+        for _ in 0..<6 {
+            let client = Passage.connect(passage.follower)
+            client.add(1)
+            try passage.step()
+            client.disconnect()
+            try passage.step()
+        }
+        #expect(try passage.count == 6)
+        #expect(passage.leader.server.sessions.count <= 3)
+        #expect(passage.follower.server.sessions.all.count { $0.isStored } <= 3)
     }
 
     @Test("one number may name two nodes, one after the other")

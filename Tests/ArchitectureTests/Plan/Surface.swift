@@ -10,7 +10,7 @@ enum Surface {
     static let publicMax: [String: Int] = [
         "DeployExample": 193,
         "LoginExample": 14,
-        "ReactorClient": 284,
+        "ReactorClient": 290,
         "ReactorCore": 735,
         "ReactorDaemon": 91,
         "ReactorDaemonCommand": 9,

@@ -24,6 +24,7 @@ enum Snippets {
         "Sources/ReactorDaemon/ReactorDaemon.docc/Metrics.md": [
             "Tests/StubbornDaemon/StubbornDaemon.swift"
         ],
+        "Sources/ReactorDaemon/ReactorDaemon.docc/Scaling.md": [clientGuide],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Tutorial"): [
             "Tests/Guestbook/Sources/GuestbookCore/Guestbook.swift",

@@ -25,6 +25,15 @@ private enum Programs {
         return client
     }
 
+    static func route(tenant: String) async throws -> DispatchOutcome<NoReply> {
+        let shards = try await ShardedClient.connect(
+            to: ["blue": .daemon("shop-blue"), "green": .daemon("shop-green")],
+            overrides: ["acme": "green"])
+        let client = shards.client(for: tenant)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        return await visits.dispatch(.increment(by: 1))
+    }
+
     static func versions(_ client: Client) async throws {
         let counter = try await client.mirror(Counter.self, at: "/visits", missing: .defaults)
         if case .differing(let difference) = counter.phase { log("\(difference)") }

@@ -169,7 +169,7 @@ struct ClusterCommand<Program: DaemonCommand>: ParsableCommand {
         CommandConfiguration(
             commandName: "cluster",
             abstract: "Prepare the cluster that the configuration names.",
-            subcommands: [ClusterInitCommand<Program>.self])
+            subcommands: [ClusterInitCommand<Program>.self, ClusterJoinCommand<Program>.self])
     }
 }
 
@@ -204,6 +204,42 @@ struct ClusterInitCommand<Program: DaemonCommand>: ParsableCommand {
                 of: settings, environment: ProcessEnvironment.environment, uid: geteuid(),
                 DaemonOutput<Program>.logger(settings))
             try DaemonOutput<Program>.write([founding.line])
+        }
+    }
+}
+
+/// `reactord cluster join`: takes the history of the cluster from another node.
+struct ClusterJoinCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "join",
+            abstract: "Take a copy of the cluster's history from another node.",
+            discussion: """
+                For a node with a new data directory, or whose data are too old to continue from the \
+                cluster's log. A daemon with `peer:` does so itself when it starts. The copy comes \
+                over the links, and replaces the history in the data directory once it is complete \
+                and verified. The daemon must not be running.
+
+                Exit codes: 0 the directory has the cluster's history; 69 etcd does not answer; 78 the \
+                directory has another history, or no node sends a copy.
+                """)
+    }
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The node that sends the copy; by default any.", valueName: "node"))
+    var from: String?
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, _) = try options.read(parent.options)
+            let joining = try ClusterJoining(
+                of: settings, environment: ProcessEnvironment.environment, uid: geteuid(),
+                from: from)
+            try DaemonOutput<Program>.write([joining.line])
         }
     }
 }

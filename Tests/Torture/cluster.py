@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from actors import Actor, Follower, Ledger, Reader, Syncer
+from actors import Actor, Follower, Ledger, Reader, Syncer, amount
 from daemon import Daemon
 from etcd import Etcd
 from judge import Evidence, History, Judge, prove
@@ -35,6 +35,7 @@ class Cluster:
         self.daemons = []
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
+        self.filled = 0  # actions that made the log longer
         # Unix sockets would pass the cuts of a network, so that its nodes have no links.
         nodes = "".join(
             f"    {name}: {{ index: {n + 1}"
@@ -46,7 +47,7 @@ class Cluster:
                 f"admin: {{ socket: {os.path.join(home, name, 'admin')} }}\n"
                 f"cluster:\n  name: torture\n  node: {name}\n"
                 f"  engine: {self.etcd.socket(number)}\n  takeover: {takeover}\n"
-                f"  nodes:\n{nodes}")
+                f"  logBytes: 4MiB\n  nodes:\n{nodes}")
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
                        wrapper=network.enter(number) if network else ()))
@@ -226,6 +227,57 @@ class Cluster:
         self.await_progress(time.monotonic())
         self.restart(number)
 
+    def lose_data(self, number):
+        """A machine is replaced: its daemon takes the history from another node."""
+        # While all is well, so that another node sends its copy.
+        self.await_serving()
+        self.kill(number)
+        self.await_progress(time.monotonic())
+        shutil.rmtree(self.daemons[number].data)
+        size = self.daemons[number].log_size
+        self.restart(number)
+        if "copied the history of cluster torture" not in self.daemons[number].said(size):
+            raise Violation(f"{NAMES[number]} took no copy: {self.daemons[number].tail()}")
+
+    def fall_behind(self, number):
+        """A machine was away until the log no longer had what it lacks."""
+        self.await_serving()
+        if number == self.leader():
+            number = (number + 1) % 3
+        self.kill(number)
+        self.fill_log(self.await_leader())
+        size = self.daemons[number].log_size
+        self.restart(number)
+        deadline = time.monotonic() + 60
+        while "copied the history of cluster torture" not in self.daemons[number].said(size):
+            if time.monotonic() > deadline:
+                raise Violation(f"{NAMES[number]} took no copy: {self.daemons[number].tail()}")
+            self.check()
+            time.sleep(0.05)
+        self.await_serving()
+        self.await_progress(time.monotonic())
+
+    def fill_log(self, leader):
+        """Appends more than the log keeps for a node that is away, until the leader compacts it."""
+        client, deadline = Client(self.daemons[leader].socket, "filler"), time.monotonic() + 60
+        try:
+            before = client.ask({"stats": {}})["clusterCompactions"]
+            while client.ask({"stats": {}})["clusterCompactions"] < before + 2:
+                if time.monotonic() > deadline:
+                    raise Violation(f"the log is not compacted: {self.daemons[leader].tail()}")
+                self.filled += 1
+                key = f"filler-{self.filled}"
+                # It cannot be packed, and replaces the former value. As with every action here, one
+                # transaction changes what the followers mirror.
+                value = self.random.randbytes(30_000).hex()
+                ordinal = client.send_batch([
+                    ("/visits", {"increment": {"by": amount(key)}}),
+                    ("/kv", {"set": {"key": key, "value": 1}}),
+                    ("/ballast", {"set": {"key": "a", "value": value}})])
+                self.ledger.apply(key, client.outcome(ordinal)["applied"]["sequence"])
+        finally:
+            client.connection.close()
+
     def restart(self, number):
         if not self.daemons[number].start():
             raise Violation(f"a daemon does not start again: {self.daemons[number].tail()}")
@@ -354,7 +406,7 @@ class Cluster:
 
 
 FAULTS = ["kill_daemon", "stop_daemon", "kill_machine", "kill_etcd", "stop_etcd", "step_down",
-          "end_daemon", "kill_all"]
+          "end_daemon", "lose_data", "fall_behind", "kill_all"]
 
 
 def run(binary, home, seed, count, names=None, judges=True):

@@ -240,8 +240,10 @@ extension ClusterMember {
         case .outage(let outage): host.take(.outage(outage))
         case .needsSnapshot(let after):
             stop(
-                "the log no longer has the rows after \(after.row.number): replace this node's data "
-                    + "directory by a backup that `reactorctl backup --node` makes on another node")
+                .fellBehind(
+                    "the log no longer has the rows after \(after.row.number): run `reactord "
+                        + "cluster join` on this machine, or replace its data directory by a backup "
+                        + "that `reactorctl backup --node` makes on another node"))
         case .stop(let fault): stop("\(fault)")
         }
     }

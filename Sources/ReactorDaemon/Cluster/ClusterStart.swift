@@ -17,7 +17,7 @@ package struct ClusterStart {
 
     /// What to do with a directory that has another history than the cluster.
     var remedy: String {
-        origin.row.number > 0
+        origin.row.number > 0 && !config.hasLinks
             ? "replace the directory by a backup that `reactorctl backup --node` makes on another node"
             : "move the directory away, and start the daemon again"
     }

@@ -9,6 +9,9 @@ final class FollowerLinks {
     /// Maximum connections without a hello; a further one closes the oldest.
     static let strangersMax = 16
 
+    /// Called with the connection of a daemon that wants a copy of the history.
+    var onCopy: ((PeerConnection) -> Void)?
+
     private let config: ClusterConfig
     private let settings: ClusterSettings
     private let loop: EventLoop
@@ -104,8 +107,12 @@ final class FollowerLinks {
 
     /// Takes the first message of a connection.
     private func greet(_ connection: PeerConnection, _ message: PeerMessage) {
-        guard case .hello(let cluster, let index, let incarnation) = message else {
-            return forget(connection)
+        let (cluster, index, incarnation): (String, UInt8, UInt64?)
+        switch message {
+        case .hello(let name, let node, let number):
+            (cluster, index, incarnation) = (name, node, number)
+        case .copy(let name, let node): (cluster, index, incarnation) = (name, node, nil)
+        default: return forget(connection)
         }
         strangers.removeAll { $0 === connection }
         let node = ClusterNode(validating: index).flatMap { found in
@@ -117,6 +124,12 @@ final class FollowerLinks {
         guard let node else {
             return connection.finish(
                 with: .refused("node \(index) is none of the other nodes of \(config.name)"))
+        }
+        guard let incarnation else {
+            guard let onCopy else {
+                return connection.finish(with: .refused("node \(config.node) gives no copies"))
+            }
+            return onCopy(connection)
         }
         guard let term else {
             return connection.finish(with: .refused("node \(config.node) does not lead"))
@@ -143,7 +156,7 @@ final class FollowerLinks {
         switch message {
         case .beat: break
         case .request(let content): events.enqueue(.request(node, content), of: link.number)
-        case .hello, .welcome, .refused, .reply: leave(node)
+        case .hello, .welcome, .refused, .reply, .copy, .file, .part, .copied: leave(node)
         }
     }
 

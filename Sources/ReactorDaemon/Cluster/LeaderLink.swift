@@ -120,7 +120,7 @@ final class LeaderLink {
             events.enqueue(.opened(term: term), of: number)
         case .reply(let content) where isOpen: events.enqueue(.reply(content), of: number)
         case .refused(let reason): retry(after: reason)
-        case .hello, .welcome, .request, .reply:
+        case .hello, .welcome, .request, .reply, .copy, .file, .part, .copied:
             retry(after: "the other daemon sent a message out of place")
         }
     }

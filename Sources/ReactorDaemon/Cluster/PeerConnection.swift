@@ -17,6 +17,13 @@ final class PeerConnection {
 
     /// Called with each whole message, in order.
     var onMessage: ((PeerMessage) -> Void)?
+    /// Called when the kernel has taken all sent bytes that waited.
+    var onWritten: (() -> Void)? {
+        get { socket.onWritten }
+        set { socket.onWritten = newValue }
+    }
+    /// Number of bytes that were sent and wait for the other daemon to read them.
+    var waitingByteCount: Int { socket.pendingByteCount }
     /// Called once with the reason when the connection has ended by itself. The last callback.
     var onEnd: ((String) -> Void)?
     /// When the last bytes arrived, or the connection was made.
@@ -111,5 +118,6 @@ final class PeerConnection {
         onEnd = nil
         socket.onClosed = nil
         socket.onBytes = nil
+        socket.onWritten = nil
     }
 }

@@ -15,6 +15,14 @@ enum PeerMessage: Equatable, Sendable {
     case refused(String)
     /// A sign of life.
     case beat
+    /// The first message of a daemon that wants a copy of the history instead of a link.
+    case copy(cluster: String, node: UInt8)
+    /// A file of the copy begins.
+    case file(name: String, byteCount: UInt64)
+    /// The next bytes of that file.
+    case part([UInt8])
+    /// The copy is complete, and ends with this row.
+    case copied(row: UInt64)
     /// A follower's request. The transport does not know its content.
     case request([UInt8])
     /// The leader's reply to a request, or anything else for a follower. The transport does not

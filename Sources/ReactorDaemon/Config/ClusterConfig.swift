@@ -82,6 +82,9 @@ extension ClusterConfig {
         nodes.first { $0.node == node }?.peer
     }
 
+    /// Whether this node has links to the others.
+    package var hasLinks: Bool { peer(of: settings.node) != nil }
+
     /// The settings, for `reactord --check`.
     var rows: [(String, String)] {
         let others = nodes.filter { $0.node != own }.map { "\($0.name) (\($0.node.index))" }

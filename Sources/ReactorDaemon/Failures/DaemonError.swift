@@ -33,6 +33,8 @@ public enum DaemonError: Error, Sendable {
     case unusableImport(String)
     /// The daemon cannot join its cluster, or cannot stay in it.
     case cluster(String)
+    /// The cluster's log no longer has the rows after those of the data directory.
+    case fellBehind(String)
     /// The engine of the cluster does not answer; a later start may succeed.
     case engine(String)
 }
@@ -54,7 +56,9 @@ extension DaemonError: CustomStringConvertible {
         case .opening(let text): "opening the tree: \(text)"
         case .interrupted(let signal): "stopped by \(signal) before clients were served"
         case .handover(let text): "taking over: \(text)"
-        case .past(let text), .unusableImport(let text), .cluster(let text), .engine(let text): text
+        case .past(let text), .unusableImport(let text), .cluster(let text),
+            .fellBehind(let text), .engine(let text):
+            text
         }
     }
 }
@@ -67,7 +71,7 @@ extension DaemonError {
         case .config, .past, .unusableImport: EX_DATAERR
         case .name, .socketPath, .loop, .opening, .noDataDirectory, .handover, .engine:
             EX_UNAVAILABLE
-        case .recovery, .cluster: EX_CONFIG
+        case .recovery, .cluster, .fellBehind: EX_CONFIG
         case .diskFailed: EX_IOERR
         case .journal(let error):
             switch error {

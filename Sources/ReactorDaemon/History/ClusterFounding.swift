@@ -59,8 +59,8 @@ package struct ClusterFounding {
         if isNew, let there = try existing(cluster) {
             line =
                 "cluster \(cluster.name) exists already; "
-                + (there.row.number == 0
-                    ? "start the daemon, which takes the history from the cluster's log"
+                + (there.row.number == 0 || cluster.hasLinks
+                    ? "start the daemon, which takes the history from the others"
                     : "make the data directory with `reactorctl backup --node` on another node")
             return
         }
@@ -124,9 +124,9 @@ package struct ClusterFounding {
                 + "log begins after row \(there.row.number); start the daemons now"
         }
         let remedy =
-            there.row.number == 0
+            there.row.number == 0 || cluster.hasLinks
             ? "remove the directory, and start the daemon, which takes the history from the "
-                + "cluster's log; or replace it by a backup that `reactorctl backup --node` makes "
+                + "others; or replace it by a backup that `reactorctl backup --node` makes "
                 + "on another node"
             : "replace the directory by a backup that `reactorctl backup --node` makes on another "
                 + "node, as the cluster's log begins after row \(there.row.number)"

@@ -19,7 +19,7 @@ final class HistoryKeeper {
     private var server: Server
     private let logger: Logger
     private var config: DataConfig
-    private let directory: DataDirectory
+    let directory: DataDirectory
     private let loop: LoopHandle
     private var task: SnapshotRun?
     private var orders = SnapshotOrders()

@@ -27,6 +27,12 @@ final class ClusterPeers {
     /// Called after signs of life were sent.
     var onBeat: () -> Void = {}
 
+    /// Called with the connection of a daemon that wants a copy of the history.
+    var onCopy: ((PeerConnection) -> Void)? {
+        get { followers.onCopy }
+        set { followers.onCopy = newValue }
+    }
+
     private let config: ClusterConfig
     private let loop: EventLoop
     private let events: PeerEvents

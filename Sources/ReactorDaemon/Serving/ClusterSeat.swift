@@ -32,8 +32,7 @@ final class ClusterSeat {
     ) throws(LoopError) {
         config = cluster.config
         log = MeteredLog(cluster.log) { [loop = shell.loop] in loop.now }
-        relay =
-            config.peer(of: config.settings.node) == nil ? nil : try PeerRelay(config, for: shell)
+        relay = config.hasLinks ? try PeerRelay(config, for: shell, keeper.directory) : nil
         host = ShellHost(shell, keeper, config, try LoopTimer(on: shell.loop), relay)
         member = ClusterMember(
             config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),

@@ -1,4 +1,5 @@
 import ReactorCluster
+import ReactorJournal
 import ReactorLoop
 import ReactorServer
 import ReactorWire
@@ -10,6 +11,7 @@ final class PeerRelay {
     private unowned let shell: ServerShell
     private let config: ClusterConfig
     private let peers: ClusterPeers
+    private let copies: CopySender
     /// Nanoseconds without any sign of a leader after which the clients that acted are closed: the
     /// leader ends what they own after ``ClusterConfig/lostAfter``, and signs are counted each fifth.
     private let silenceMax: UInt64
@@ -18,14 +20,21 @@ final class PeerRelay {
     /// Prepares the links of a node, and binds its peer socket.
     ///
     /// *Throws*: as ``ClusterPeers/listen()``.
-    init(_ config: ClusterConfig, for shell: ServerShell) throws(LoopError) {
+    init(
+        _ config: ClusterConfig, for shell: ServerShell, _ directory: DataDirectory
+    ) throws(LoopError) {
         self.shell = shell
         self.config = config
         silenceMax = config.settings.lostAfter / 5 * 3
         peers = try ClusterPeers(config, on: shell.loop)
+        copies = CopySender(of: directory, on: shell.loop.handle)
         try peers.listen()
         peers.onEvent = { [unowned self] in take($0) }
-        peers.onBeat = { [unowned self] in checkSilence() }
+        peers.onBeat = { [unowned self] in
+            copies.beat()
+            checkSilence()
+        }
+        peers.onCopy = { [unowned self] in copy(over: $0) }
     }
 
     /// Has the current server pass on what its clients do. The link is opened again for it.
@@ -57,7 +66,19 @@ final class PeerRelay {
     }
 
     /// Ends all links.
-    func close() { peers.close() }
+    func close() {
+        copies.close()
+        peers.close()
+    }
+
+    /// Sends a copy of the history, if this node knows that it has all rows up to a moment ago.
+    private func copy(over connection: PeerConnection) {
+        guard !shell.server.isCut else {
+            return connection.finish(
+                with: .refused("node \(config.node) does not know whether it has all rows"))
+        }
+        copies.send(over: connection)
+    }
 
     private func take(_ event: PeerEvent) {
         let (server, now) = (shell.server, shell.loop.now)

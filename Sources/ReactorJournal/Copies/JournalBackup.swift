@@ -25,8 +25,17 @@ package struct JournalBackup: Equatable, Sendable {
         of directory: DataDirectory, into path: String, beginsEpoch: Bool = true,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(JournalError) {
-        (snapshot, end) = try NewDirectory(at: path, outside: directory).fill {
-            other throws(JournalError) in
+        try self.init(
+            of: directory, into: NewDirectory(at: path, outside: directory),
+            beginsEpoch: beginsEpoch, isCancelled: isCancelled)
+    }
+
+    /// Fills a new directory, which may be inside the copied one.
+    init(
+        of directory: DataDirectory, into copy: NewDirectory, beginsEpoch: Bool,
+        isCancelled: @escaping () -> Bool
+    ) throws(JournalError) {
+        (snapshot, end) = try copy.fill { other throws(JournalError) in
             do throws(JournalError) {
                 // A snapshot chosen first fits every later end of the journal.
                 let snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)

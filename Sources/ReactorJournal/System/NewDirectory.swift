@@ -10,13 +10,13 @@ struct NewDirectory {
     /// The absolute path, without slashes at the end.
     private let path: String
 
-    /// Prepares a directory at `path`, outside `source`.
+    /// Prepares a directory at `path`, outside `source` if there is one.
     ///
     /// *Throws*: if `path` is inside `source`, or exists and is not an empty directory.
-    init(at path: String, outside source: DataDirectory) throws(JournalError) {
+    init(at path: String, outside source: DataDirectory? = nil) throws(JournalError) {
         var path = DataDirectory.absolute(path)
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        guard !Self.isInside(source, path) else {
+        if let source, Self.isInside(source, path) {
             throw .unusableDirectory(path: path, .isInside(source.path))
         }
         guard Self.isFree(path) else { throw .unusableDirectory(path: path, .isTaken) }
@@ -116,6 +116,13 @@ struct NewDirectory {
     /// Gives a directory another name. *C*: `rename`.
     static func move(_ path: String, to newPath: String) throws(JournalError) {
         guard unsafe Glibc.rename(path, newPath) == 0 else { throw .system(.now("rename", path)) }
+    }
+
+    /// Removes the directory at `path`, if there is one, with all files.
+    static func removeAny(at path: String) throws(JournalError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return }
+        try remove(DataDirectory(at: path))
     }
 
     /// Removes all files and the directory itself. *C*: `unlinkat`, `rmdir`.

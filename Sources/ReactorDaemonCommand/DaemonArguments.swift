@@ -91,21 +91,12 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         if let refusal = forecast.refusal { throw refusal }
     }
 
-    /// Takes a copy of the cluster's history if the start needs one. Returns whether the process was
-    /// behind the cluster's log before.
-    private func join(_ settings: DaemonConfig, _ logger: Logger) throws(DaemonError) -> Bool {
-        let environment = ProcessEnvironment.environment
-        let isBehind = environment[ClusterJoining.variable] != nil
-        let joining = try ClusterJoining.beforeStart(
-            of: settings, environment: environment, uid: geteuid(), isBehind: isBehind)
-        if let joining { logger.notice("\(joining.line)") }
-        return isBehind
-    }
-
     private func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let program = SuccessorProgram(path: ProcessEnvironment.environment["PATH"])
         let logger = DaemonOutput<Program>.logger(settings)
-        let isBehind = try join(settings, logger)
+        let joining = ClusterStarting(
+            settings, environment: ProcessEnvironment.environment, uid: geteuid(), logger)
+        try joining.takeCopyIfNeeded()
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
             environment: ProcessEnvironment.environment, uid: geteuid(), logger: logger,
@@ -121,12 +112,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             // Keeps the daemon's signal handlers until the error is printed: a signal in between
             // would end the process with another status.
             withExtendedLifetime(daemon) {
-                // A copy that is behind as soon as it has come is a reason to stop.
-                if case .fellBehind = error, !isBehind, settings.cluster?.hasLinks == true {
-                    logger.notice("starting again, with a copy of another node: \(error)")
-                    DaemonLog.flush()
-                    ProgramImage.restart(setting: ClusterJoining.variable, to: "1")
-                }
+                joining.startAgain(after: error) { DaemonLog.flush() }
                 let code = DaemonOutput<Program>.exit(error.exitCode, "\(error)")
                 DaemonLog.flush()
                 Self.exit(withError: code)

@@ -13,6 +13,7 @@ struct CopyReceiver {
     private let copy: ReceivedCopy
     private let cluster: String
     private let node: ClusterNode
+    /// How long the sender may be silent; then the copy is given up.
     private let silenceMax: Duration
 
     /// Why no copy arrived from a node.

@@ -39,8 +39,8 @@ final class CopySender {
         }
         let transfer = Transfer()
         (current, self.connection) = (transfer, connection)
-        connection.onMessage = { [weak self] _ in self?.end(connection) }
-        connection.onEnd = { [weak self] _ in self?.end(connection) }
+        connection.onMessage = { [weak self] _ in self?.abandon(connection) }
+        connection.onEnd = { [weak self] _ in self?.abandon(connection) }
         connection.onWritten = { transfer.isTaken.ring() }
         let (directory, loop) = (directory, loop)
         let target = Confined((sender: self, connection: connection)) { loop.isOnLoop }
@@ -52,7 +52,7 @@ final class CopySender {
         }
         let work = { @Sendable in
             do throws(JournalError) {
-                let end = try Self.read(directory, transfer) { post($0, false) }
+                let end = try Self.copy(directory, transfer) { post($0, false) }
                 post(.copied(row: end), true)
             } catch {
                 post(.refused("\(error)"), true)
@@ -67,37 +67,40 @@ final class CopySender {
     /// Sends a sign of life to the daemon that waits for a copy.
     func beat() { connection?.send(.beat) }
 
+    /// Whether a copy is being sent, or what it left is being removed.
+    var isBusy: Bool { current != nil }
+
     /// Ends the transfer: the daemon ends.
     func close() {
+        connection = nil
         current?.isEnded.raise()
         current?.isTaken.ring()
-        (current, connection) = (nil, nil)
     }
 
     private func pass(
         _ message: PeerMessage, isLast: Bool, of transfer: Transfer, over connection: PeerConnection
     ) {
-        guard current === transfer, !transfer.isEnded.isUp else { return }
-        guard !isLast else {
-            (current, self.connection) = (nil, nil)
-            return connection.finish(with: message)
-        }
+        guard current === transfer else { return }
+        if isLast { (current, self.connection) = (nil, nil) }
+        guard !transfer.isEnded.isUp else { return }
+        guard !isLast else { return connection.finish(with: message) }
         connection.send(message)
         if connection.waitingByteCount == 0 { transfer.isTaken.ring() }
     }
 
-    private func end(_ connection: PeerConnection) {
+    private func abandon(_ connection: PeerConnection) {
         connection.close()
         close()
     }
 
     /// Makes a copy, and passes its files in parts. Returns the row with which it ends.
-    private static func read(
+    private static func copy(
         _ directory: DataDirectory, _ transfer: Transfer, _ pass: (PeerMessage) -> Void
     ) throws(JournalError) -> UInt64 {
         let copy = try HistoryCopy(of: directory) { transfer.isEnded.isUp }
         defer { try? copy.remove() }
-        for file in copy.files {
+        // The bell rings once for the end, so that nothing waits after it.
+        for file in copy.files where !transfer.isEnded.isUp {
             pass(.file(name: file.name, byteCount: UInt64(file.byteCount)))
             transfer.isTaken.wait()
             var offset = 0

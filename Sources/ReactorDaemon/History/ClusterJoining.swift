@@ -14,10 +14,6 @@ package struct ClusterJoining {
     /// The result, for the operator.
     package let line: String
 
-    /// The variable that a process whose history is behind the cluster's log sets when it starts its
-    /// program again.
-    package static let variable = "REACTORD_JOIN"
-
     /// Takes a copy from the node `name`, or from any.
     ///
     /// *Throws*: if the configuration lacks `cluster:`, `data:` or `peer:`; if the directory has
@@ -77,35 +73,10 @@ package struct ClusterJoining {
         }
         throw .cluster("no node sends a copy: \(obstacles.joined(separator: "; "))")
     }
-
-    /// Takes a copy before a start that needs one: if the directory has no history, or if
-    /// `isBehind`. Returns nil if none is needed: without links, or if there is no cluster yet, or if
-    /// no node sends one and the log has the whole history.
-    ///
-    /// *Throws*: as the initializer, if the start cannot succeed without a copy.
-    package static func beforeStart(
-        of config: DaemonConfig, environment: [String: String], uid: UInt32, isBehind: Bool
-    ) throws(DaemonError) -> ClusterJoining? {
-        guard let cluster = config.cluster, config.data != nil, cluster.hasLinks else {
-            return nil
-        }
-        let path = try path(config, environment, uid)
-        guard isBehind || isEmpty(path), let origin = try ClusterEngine.origin(of: cluster) else {
-            return nil
-        }
-        do throws(DaemonError) {
-            return try ClusterJoining(of: config, environment: environment, uid: uid) {
-                _ throws(DaemonError) in origin
-            }
-        } catch {
-            guard case .cluster = error, !isBehind, origin.row.number == 0 else { throw error }
-            return nil
-        }
-    }
 }
 
 extension ClusterJoining {
-    private static func path(
+    static func path(
         _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32
     ) throws(DaemonError) -> String {
         guard let data = config.data else {
@@ -115,7 +86,7 @@ extension ClusterJoining {
     }
 
     /// Whether the directory at a path has no history, or does not exist.
-    private static func isEmpty(_ path: String) -> Bool {
+    static func isEmpty(_ path: String) -> Bool {
         !FileSystem.names(in: path).contains(SQLiteJournal.fileName)
     }
 

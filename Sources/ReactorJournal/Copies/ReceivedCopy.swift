@@ -1,7 +1,3 @@
-// Imported first: Swift may otherwise attribute types such as stat to this module.
-import CXXHash
-import Glibc
-
 /// A copy of a history that arrives from another daemon of the cluster, and then replaces the history
 /// of a data directory.
 ///
@@ -17,7 +13,7 @@ package final class ReceivedCopy {
     private let directory: DataDirectory
     private let copy: DataDirectory
     /// The file that arrives, and the number of bytes that it lacks.
-    private var file: (name: String, descriptor: Int32, missing: UInt64)?
+    private var file: (name: String, missing: UInt64)?
 
     private static let folder = "copy.received"
 
@@ -29,18 +25,14 @@ package final class ReceivedCopy {
         copy = try DataDirectory(at: path)
     }
 
-    deinit { if let file { close(file.descriptor) } }
-
     /// Begins a file of `byteCount` bytes, after the last one is complete.
     ///
     /// *Throws*: if a history has no such file, or if bytes of the last one are missing.
     package func begin(_ name: String, byteCount: UInt64) throws(JournalError) {
         try end()
-        guard HistoryCopy.isFile(name) else { throw damage(name, "a file of a history", name) }
-        let descriptor = unsafe openat(
-            copy.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system(.now("openat", copy.path(name))) }
-        file = (name, descriptor, byteCount)
+        guard HistoryCopy.isFile(name) else { throw mismatch(name, "a file of a history", name) }
+        try copy.makeFile(name)
+        file = (name, byteCount)
     }
 
     /// Appends bytes to the file that was begun.
@@ -48,19 +40,9 @@ package final class ReceivedCopy {
     /// *Throws*: if it has fewer.
     package func append(_ bytes: [UInt8]) throws(JournalError) {
         guard let current = file, UInt64(bytes.count) <= current.missing else {
-            throw damage(file?.name ?? "", "its end", "\(bytes.count) bytes more")
+            throw mismatch(file?.name ?? "", "its end", "\(bytes.count) bytes more")
         }
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe write(
-                    current.descriptor, $0.baseAddress.map { unsafe $0 + written },
-                    bytes.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .system(.now("write", copy.path(current.name))) }
-            written += count
-        }
+        try copy.append(bytes, to: current.name)
         file?.missing -= UInt64(bytes.count)
     }
 
@@ -72,7 +54,7 @@ package final class ReceivedCopy {
         try end()
         let reader = try JournalReader(copy)
         guard reader.instance == instance else {
-            throw damage(JournalFile.name, "the history \(instance)", "\(reader.instance)")
+            throw mismatch(JournalFile.name, "the history \(instance)", "\(reader.instance)")
         }
         let end = try reader.verifyRest()
         if let fault = try SnapshotStore(copy).choose().passedOver.first { throw fault }
@@ -81,9 +63,7 @@ package final class ReceivedCopy {
         let names = try copy.names().filter(HistoryCopy.isFile)
         for name in names.sorted(by: >) {
             try copy.synchronize(name)
-            guard
-                unsafe renameat(copy.descriptor, name, directory.descriptor, name) == 0
-            else { throw .system(.now("renameat", copy.path(name))) }
+            try copy.move(name, into: directory)
         }
         try directory.synchronize()
         try discard()
@@ -96,13 +76,12 @@ package final class ReceivedCopy {
     private func end() throws(JournalError) {
         guard let file else { return }
         guard file.missing == 0 else {
-            throw damage(file.name, "\(file.missing) bytes more", "its end")
+            throw mismatch(file.name, "\(file.missing) bytes more", "its end")
         }
-        close(file.descriptor)
         self.file = nil
     }
 
-    private func damage(_ name: String, _ expected: String, _ got: String) -> JournalError {
+    private func mismatch(_ name: String, _ expected: String, _ got: String) -> JournalError {
         .damage(JournalDamage(file: copy.path(name), row: nil, expected: expected, got: got))
     }
 

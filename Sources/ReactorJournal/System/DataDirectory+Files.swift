@@ -198,18 +198,38 @@ extension DataDirectory {
             let bytes = try read(file, name, at: offset, count: 1 << 20)
             if bytes.isEmpty { break }
             offset += bytes.count
-            var written = 0
-            while written < bytes.count {
-                let count = unsafe bytes.withUnsafeBytes {
-                    unsafe write(
-                        target, $0.baseAddress.map { unsafe $0 + written }, bytes.count - written)
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw .system(.now("write", other.path(name))) }
-                written += count
-            }
+            try other.writeAll(bytes, to: target, name)
         }
         guard fsync(target) == 0 else { throw .system(.now("fsync", other.path(name))) }
+    }
+
+    /// Appends bytes to the file `name`. *C*: `openat`, `write`.
+    func append(_ bytes: [UInt8], to name: String) throws(JournalError) {
+        let file = try open(name, O_WRONLY | O_APPEND)
+        defer { close(file) }
+        try writeAll(bytes, to: file, name)
+    }
+
+    private func writeAll(
+        _ bytes: [UInt8], to file: Int32, _ name: String
+    ) throws(JournalError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe write(
+                    file, $0.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(.now("write", path(name))) }
+            written += count
+        }
+    }
+
+    /// Moves the file `name` into `other`, on the same file system. *C*: `renameat`.
+    func move(_ name: String, into other: DataDirectory) throws(JournalError) {
+        guard unsafe renameat(descriptor, name, other.descriptor, name) == 0 else {
+            throw .system(.now("renameat", path(name)))
+        }
     }
 
     private func open(_ name: String, _ flags: Int32) throws(JournalError) -> Int32 {

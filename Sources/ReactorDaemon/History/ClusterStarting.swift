@@ -1,0 +1,74 @@
+package import Logging
+import ReactorCluster
+import ReactorLoop
+
+/// Takes a copy of the cluster's history before a daemon starts that needs one, and starts the program
+/// again if the daemon turns out to need one.
+///
+///     try starting.takeCopyIfNeeded()
+///     // the daemon runs, and ends with an error
+///     starting.startAgain(after: error) { flush() }
+///
+/// *Place*: around the run of a ``Daemon``. A process whose history is behind the log replaces itself
+/// by a new start, which takes the copy before it opens the data directory: see ``ClusterJoining``.
+package struct ClusterStarting {
+    private let config: DaemonConfig
+    private let environment: [String: String]
+    private let uid: UInt32
+    private let logger: Logger
+    private let startedAt = ContinuousClock.now
+
+    /// The least time between two copies.
+    private static let timeMin = Duration.seconds(60)
+
+    /// The variable that says that the process was behind the cluster's log before it started again.
+    static let variable = "REACTORD_JOIN"
+
+    /// Prepares a start with this configuration.
+    package init(
+        _ config: DaemonConfig, environment: [String: String], uid: UInt32, _ logger: Logger
+    ) {
+        self.config = config
+        self.environment = environment
+        self.uid = uid
+        self.logger = logger
+    }
+
+    private var isBehind: Bool { environment[Self.variable] != nil }
+
+    /// Takes a copy if the directory has no history, or if the process was behind the log. Does
+    /// nothing without links, or if there is no cluster yet, or if no node sends a copy and the log
+    /// has the whole history.
+    ///
+    /// *Throws*: as ``ClusterJoining``, if the daemon cannot start without a copy.
+    package func takeCopyIfNeeded() throws(DaemonError) {
+        guard let cluster = config.cluster, config.data != nil, cluster.hasLinks else { return }
+        let path = try ClusterJoining.path(config, environment, uid)
+        guard isBehind || ClusterJoining.isEmpty(path),
+            let origin = try ClusterEngine.origin(of: cluster)
+        else { return }
+        do throws(DaemonError) {
+            let joining = try ClusterJoining(of: config, environment: environment, uid: uid) {
+                _ throws(DaemonError) in origin
+            }
+            logger.notice("\(joining.line)")
+        } catch {
+            guard case .cluster = error, !isBehind, origin.row.number == 0 else { throw error }
+        }
+    }
+
+    /// Whether the program starts again after this error, with which a process ends that has run for
+    /// `time`: a copy may help, and the process has not just taken one.
+    func mayStartAgain(after error: DaemonError, running time: Duration) -> Bool {
+        guard case .fellBehind = error else { return false }
+        return (!isBehind || time > Self.timeMin) && config.cluster?.hasLinks == true
+    }
+
+    /// Starts the program again if that may help; `prepare` is called before. Returns otherwise.
+    package func startAgain(after error: DaemonError, prepare: () -> Void) {
+        guard mayStartAgain(after: error, running: ContinuousClock.now - startedAt) else { return }
+        logger.notice("starting again, with a copy of another node: \(error)")
+        prepare()
+        ProgramImage.restart(setting: Self.variable, to: "1")
+    }
+}

@@ -25,7 +25,7 @@ class Cluster:
     """The daemons, the members of etcd, and their faults; on a network's machines, if any."""
 
     # Each node keeps a part of its history.
-    DATA = {"snapshotBytes": "1MiB", "keepBytes": "1MiB"}
+    DATA = {"snapshotBytes": "1MiB", "keepBytes": "16MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None):
         self.random, self.binary = Random(seed), binary

@@ -216,7 +216,10 @@ def show_unwritten(name, *content):
 def show_other(name, place):
     """One thing that a client was shown differs from the history."""
     def plant(evidence, key):
-        shown = max((getattr(received, name) for received in evidence.received), key=len)
+        # The latest, of which the history is kept.
+        shown = max(
+            (getattr(received, name) for received in evidence.received),
+            key=lambda shown: shown[-1][0] if shown else -1)
         entry = list(shown[-1])
         entry[place] = entry[place] + 1 if isinstance(entry[place], int) else f"{entry[place]}x"
         shown[-1] = tuple(entry)

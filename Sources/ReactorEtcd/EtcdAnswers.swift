@@ -72,6 +72,14 @@
             }
         }
 
+        /// The names of the founded clusters among the keys that ``EtcdRequests/readClusters`` read.
+        static func clusters(_ answer: EtcdTxnResponse) throws(EtcdAnswerFault) -> [String] {
+            var reader = EtcdAnswerReader(answer)
+            return try reader.keys().compactMap {
+                ClusterKeys.cluster(withBase: String(decoding: $0.key, as: UTF8.self))
+            }
+        }
+
         /// Reads the values of ``EtcdRequests/state``.
         private func sighting(
             _ reader: inout EtcdAnswerReader

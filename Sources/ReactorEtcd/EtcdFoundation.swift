@@ -34,6 +34,14 @@
             try base(in: answer(to: requests.readBase))
         }
 
+        /// The names of all clusters that were founded in this etcd, in order.
+        package func clusters() throws(EtcdFoundationError) -> [String] {
+            let answer = try answer(to: EtcdRequests.readClusters)
+            do { return try EtcdAnswers.clusters(answer) } catch {
+                throw .unusable(socket: path, reason: error.description)
+            }
+        }
+
         /// Stores `base` if the cluster has none. Returns the cluster's base: `base` if this call
         /// stored it, or an earlier one whose answer was lost; otherwise that of another node.
         ///

@@ -47,6 +47,11 @@
                 [version(keys.base, 0)], [put(keys.base, base.bytes)], [get(keys.base)])
         }
 
+        /// The transaction that reads the keys of all clusters.
+        static var readClusters: EtcdTxnRequest {
+            .with { $0.success = [all(below: ClusterKeys.root, keysOnly: true)] }
+        }
+
         /// The request to discard the history before `position`.
         func compaction(upTo position: LogPosition) -> EtcdCompactionRequest {
             .with { $0.revision = Int64(clamping: position.revision) }
@@ -68,17 +73,22 @@
 
         /// Reads of a look, in the order of ``EtcdAnswers/sighting(_:)``.
         private var state: [EtcdRequestOp] {
-            let reports = EtcdRequestOp.with {
+            [
+                get(keys.log, keysOnly: true), get(keys.leader), get(keys.beat, keysOnly: true),
+                Self.all(below: keys.nodes),
+            ]
+        }
+
+        /// Reads all keys with a prefix, which ends with "/".
+        private static func all(below prefix: String, keysOnly: Bool = false) -> EtcdRequestOp {
+            .with {
                 $0.requestRange = .with {
-                    $0.key = Data(keys.nodes.utf8)
+                    $0.key = Data(prefix.utf8)
                     // The first key that does not begin with the prefix: "/" becomes "0".
-                    $0.rangeEnd = Data(keys.nodes.utf8.dropLast()) + [UInt8(ascii: "/") + 1]
+                    $0.rangeEnd = Data(prefix.utf8.dropLast()) + [UInt8(ascii: "/") + 1]
+                    $0.keysOnly = keysOnly
                 }
             }
-            return [
-                get(keys.log, keysOnly: true), get(keys.leader), get(keys.beat, keysOnly: true),
-                reports,
-            ]
         }
 
         private func transaction(

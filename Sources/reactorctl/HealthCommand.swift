@@ -10,11 +10,12 @@ struct HealthCommand: AsyncParsableCommand {
         abstract: "Check whether the daemon lives, serves clients, and takes changes.",
         discussion: """
             --live: the daemon answers, if only with a refusal. --ready (the default): it admits \
-            this client and answers it. --write: it also accepts every action.
+            this client and answers it. --write: it also accepts every action, and in a cluster a \
+            leader carries them out.
 
             Exit codes: 0 healthy; 69 no daemon reachable; 74 --write, and the disk or the memory \
-            is full; 75 no answer in time, or the daemon is too busy or shutting down; 77 the socket belongs to \
-            another user.
+            is full; 75 no answer in time, or the daemon is too busy or shutting down, or --write, and \
+            actions wait for a leader of the cluster; 77 the socket belongs to another user.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -52,19 +53,38 @@ struct HealthCommand: AsyncParsableCommand {
     }
 
     private func perform() async throws(Failure) {
-        let reason: String
+        let failure: Failure?
         do throws(ClientError) {
             let client = try await attempt()
             try await client.ping()
-            let refused = check == .write ? Self.refused(try await client.stats()) : nil
+            failure = check == .write ? try await Self.obstacle(client) : nil
             client.close()
-            guard let refused else { return }
-            reason = refused
         } catch {
             if check == .live, Self.isAnswer(error) { return }
             throw Failure(error)
         }
-        throw Failure(Failure.storageCode, reason)
+        if let failure { throw failure }
+    }
+
+    /// Why the daemon does not carry out every action now; nil if it does.
+    private static func obstacle(_ client: Client) async throws(ClientError) -> Failure? {
+        if let text = refused(try await client.stats()) {
+            return Failure(Failure.storageCode, text)
+        }
+        return try await waits(client).map { Failure(Failure.unknownCode, $0) }
+    }
+
+    /// Why actions wait in the daemon's cluster; nil if a leader carries them out, or if there is no
+    /// cluster.
+    private static func waits(_ client: Client) async throws(ClientError) -> String? {
+        do throws(ClientError) {
+            let status = try await client.cluster()
+            if status.leader == nil { return "no node leads the cluster: actions wait" }
+            return status.link.map { "actions here do not reach the leader: \($0)" }
+        } catch {
+            guard case .refused(let refusal) = error, refusal.code == .notFound else { throw error }
+            return nil
+        }
     }
 
     /// Which actions the daemon refuses, and why; nil if it accepts every action.

@@ -104,5 +104,9 @@ struct RecordTests {
         #expect(keys.log == "/reactord/house/log")
         #expect(keys.base == "/reactord/house/base")
         #expect(keys.node(ClusterNode(12)) == keys.nodes + "12")
+        #expect(ClusterKeys.cluster(withBase: keys.base) == "house")
+        for key in [keys.log, keys.nodes + "base", "/reactord/base", "/other/house/base"] {
+            #expect(ClusterKeys.cluster(withBase: key) == nil, "\(key)")
+        }
     }
 }

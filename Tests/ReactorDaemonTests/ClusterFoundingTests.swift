@@ -133,6 +133,15 @@ struct ClusterFoundingTests {
         #expect(stored == first)
     }
 
+    @Test("a second call with rows in the history says that the cluster exists")
+    func secondWithRows() throws {
+        try append([1, 2, 3])
+        var stored: ClusterOrigin?
+        #expect(try found(in: &stored).line.hasPrefix("founded cluster house"))
+        let again = try found(in: &stored)
+        #expect(again.line.hasPrefix("cluster house exists already"), "\(again.line)")
+    }
+
     @Test("a directory with another history is refused, with both histories and the remedy")
     func other() throws {
         var stored: ClusterOrigin?

@@ -46,6 +46,15 @@ struct ClusterSeatTests {
         }
     }
 
+    private static func health(
+        _ rig: SeatRig, at socket: String, in home: TestDirectory
+    ) async throws -> ChildProcess.Ending {
+        let process = try ChildProcess(
+            Built.product("reactorctl"), ["--socket", socket, "health", "--write"], in: home,
+            name: "health")
+        return await process.ended()
+    }
+
     @Test("a connection that was admitted before the number was known is closed then")
     func early() async throws {
         state.withLock { $0.isUp = false }
@@ -55,6 +64,7 @@ struct ClusterSeatTests {
         // Other clients are refused.
         let refused = try #require(RawSocket(rig.socket))
         #expect(!refused.rest().isEmpty)
+        #expect(try await Self.health(rig, at: rig.adminSocket, in: home) == .exited(75))
         rig.connect(state)
         #expect(await Self.leads(rig))
         _ = early.rest()
@@ -62,6 +72,7 @@ struct ClusterSeatTests {
         let later = try #require(RawSocket.welcomed(at: rig.socket))
         #expect(Self.numbers(rig) == [3 << 56 | 1 << 32 | 1])
         withExtendedLifetime(later) {}
+        #expect(try await Self.health(rig, at: rig.socket, in: home) == .exited(0))
         rig.stop()
     }
 

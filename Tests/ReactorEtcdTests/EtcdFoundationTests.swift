@@ -44,8 +44,10 @@
             let (first, second) = (Founder(etcd, name: "first"), Founder(etcd, name: "second"))
             #expect(try await first.found(own) == own)
             #expect(try await second.read() == nil)
+            #expect(try await second.clusters() == ["first"])
             #expect(try await second.found(other) == other)
             #expect(try await first.read() == own)
+            #expect(try await first.clusters() == ["first", "second"])
         }
 
         @Test("two nodes that found a cluster at the same time agree on one of their bases")
@@ -163,6 +165,12 @@
 
         func read() async throws -> ClusterOrigin? {
             try await onThread { foundation throws(EtcdFoundationError) in try foundation.read() }
+        }
+
+        func clusters() async throws -> [String] {
+            try await onThread { foundation throws(EtcdFoundationError) in
+                try foundation.clusters()
+            }
         }
 
         func found(_ base: ClusterOrigin) async throws -> ClusterOrigin {

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 from actors import Actor, Follower, Ledger, Reader, Syncer, amount
-from daemon import Daemon
+from daemon import REACTORS, Daemon
 from etcd import Etcd
 from judge import Evidence, History, Judge, prove
 from timings import Timings
@@ -27,7 +27,8 @@ class Cluster:
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "16MiB"}
 
-    def __init__(self, binary, home, seed, takeover="1500ms", network=None):
+    def __init__(self, binary, home, seed, takeover="1500ms", network=None,
+                 reactors=REACTORS):
         self.random, self.binary = Random(seed), binary
         self.etcd = Etcd(home, network)
         self.ledger = Ledger()
@@ -50,9 +51,9 @@ class Cluster:
                 f"  logBytes: 4MiB\n  nodes:\n{nodes}")
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
-                       wrapper=network.enter(number) if network else ()))
+                       reactors=reactors, wrapper=network.enter(number) if network else ()))
 
-    def begin(self):
+    def begin_daemons(self):
         for member in range(3):
             self.etcd.start(member)
         # The first node founds the cluster once a majority of the members has a leader.
@@ -65,6 +66,9 @@ class Cluster:
             if not daemon.start():
                 raise Violation(f"a daemon does not start: {daemon.tail()}")
         self.await_leader()
+
+    def begin(self):
+        self.begin_daemons()
         self.actors = [
             Actor(daemon, name, self.ledger) for daemon, name in zip(self.daemons, NAMES)]
         self.followers = [

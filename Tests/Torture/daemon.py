@@ -25,7 +25,7 @@ class Daemon:
     """One data directory and socket in `home`, and the process that serves them, if it runs."""
 
     def __init__(self, binary, home, options=None, data=None, wrapper=(), limits=None, mode="0600",
-                 extra=""):
+                 extra="", reactors=REACTORS):
         self.binary, self.home, self.wrapper = binary, home, list(wrapper)
         os.makedirs(home, mode=0o700, exist_ok=True)
         self.socket = os.path.join(home, "s")
@@ -33,7 +33,7 @@ class Daemon:
         self.config = os.path.join(home, "config.yaml")
         self.log = os.path.join(home, "log")
         self.options, self.limits = options or {}, limits or {}
-        self.mode, self.extra = mode, extra
+        self.mode, self.extra, self.reactors = mode, extra, reactors
         self.process = None
         self.environment = {}
         self.write_config()
@@ -45,7 +45,7 @@ class Daemon:
         lines += ["limits:"] * bool(self.limits)
         lines += [f"  {key}: {value}" for key, value in self.limits.items()]
         with open(self.config, "w") as file:
-            file.write("\n".join(lines) + "\n" + self.extra + REACTORS)
+            file.write("\n".join(lines) + "\n" + self.extra + self.reactors)
 
     def start(self, wait=True, wrapper=None, environment=None):
         """Starts a process; waits until it accepts unless `wait` is false; False if it ended."""

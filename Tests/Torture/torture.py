@@ -52,6 +52,9 @@ def main():
     cluster.add_argument("--count", type=int, default=10, help="rounds of each fault")
     cluster.add_argument("--only", help="names of faults, between commas")
     cluster.add_argument("--prints", action="store_true", help="judge no duration")
+    poison = commands.add_parser("poison", parents=[common], help="an action ends its leaders")
+    poison.add_argument("--count", type=int, default=10, help="poisoned actions")
+    commands.add_parser("upgrade", parents=[common], help="nodes of different versions")
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
     networks.add_argument("--only", help="names of faults between commas; all, or short")
@@ -108,6 +111,14 @@ def main():
             counts = module.run(
                 daemon, home, arguments.seed, arguments.count, names,
                 judges=not arguments.prints)
+        elif arguments.command == "poison":
+            import poison as module
+
+            counts = module.run(daemon, home, arguments.seed, arguments.count)
+        elif arguments.command == "upgrade":
+            import upgrade as module
+
+            counts = module.run(daemon, home, arguments.seed)
         elif arguments.command == "networks":
             import networks as module
 

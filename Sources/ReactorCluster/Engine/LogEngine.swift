@@ -39,8 +39,20 @@ package enum EngineLimits {
 package struct ClusterKeys: Equatable, Sendable {
     private let prefix: String
 
+    /// The prefix of the keys of all clusters.
+    package static let root = "/reactord/"
+    private static let baseName = "base"
+
     /// The keys of the cluster `name`, below `/reactord/NAME/`.
-    package init(name: String) { prefix = "/reactord/\(name)/" }
+    package init(name: String) { prefix = Self.root + "\(name)/" }
+
+    /// The name of the cluster that has its ``base`` under `key`; nil for any other key.
+    package static func cluster(withBase key: String) -> String? {
+        let suffix = "/" + baseName
+        guard key.hasPrefix(root), key.hasSuffix(suffix) else { return nil }
+        let name = key.dropFirst(root.count).dropLast(suffix.count)
+        return name.isEmpty || name.contains("/") ? nil : String(name)
+    }
 
     /// The leadership: a ``LeaderRecord``. Its mod revision is the term. It is never deleted.
     package var leader: String { prefix + "leader" }
@@ -51,7 +63,7 @@ package struct ClusterKeys: Equatable, Sendable {
     package var log: String { prefix + "log" }
     /// The beginning of the history: a ``ClusterOrigin``. It is written once, when the cluster is
     /// founded.
-    package var base: String { prefix + "base" }
+    package var base: String { prefix + Self.baseName }
     /// The report of a node: a ``NodeReport``. The key's version counts the reports.
     package func node(_ node: ClusterNode) -> String { "\(prefix)node/\(node.index)" }
     /// The prefix of all reports.

@@ -42,12 +42,23 @@ package enum ClusterEngine {
 
     /// Begins the cluster's history with `origin`. Returns the origin that the cluster has: another
     /// one if it exists already. Blocks as ``start(_:on:)``.
+    ///
+    /// *Throws*: also if another cluster was founded in the same engine: each compacts the history of
+    /// all keys there, and so would remove rows that no node of the other one may have on disk.
     static func found(
         _ config: ClusterConfig, with origin: ClusterOrigin
     ) throws(DaemonError) -> ClusterOrigin {
         #if Cluster
             do throws(EtcdFoundationError) {
-                return try foundation(of: config).found(origin)
+                let foundation = foundation(of: config)
+                let clusters = try foundation.clusters()
+                guard clusters.isEmpty || clusters.contains(config.name) else {
+                    throw EtcdFoundationError.unusable(
+                        socket: config.engine,
+                        reason: "it has the log of \(clusters.joined(separator: ", ")): give "
+                            + "cluster \(config.name) an etcd of its own")
+                }
+                return try foundation.found(origin)
             } catch { throw daemonError(error) }
         #else
             throw missing

@@ -56,7 +56,8 @@ package struct ClusterFounding {
         let path = try History.path(data.directory, of: config.name, environment, uid: uid)
         // With another history, this node could not join the cluster.
         let isNew = !FileSystem.names(in: path).contains(SQLiteJournal.fileName)
-        if isNew, let there = try existing(cluster) {
+        let former = try existing(cluster)
+        if isNew, let there = former {
             line =
                 "cluster \(cluster.name) exists already; "
                 + (there.row.number == 0 || cluster.hasLinks
@@ -68,7 +69,11 @@ package struct ClusterFounding {
         let history = try History(data, of: config.name, environment: environment, uid: uid, logger)
         let origin = try Self.origin(of: history)
         let there = try found(cluster, origin)
-        line = try Self.line(about: there, in: cluster, of: origin, in: history.directory.path)
+        line =
+            former == nil && there == origin
+            ? "founded cluster \(cluster.name): its history begins after row \(origin.row.number); "
+                + "start the daemons now"
+            : try Self.line(about: there, in: cluster, of: origin, in: history.directory.path)
         withExtendedLifetime(history) {}
     }
 
@@ -110,15 +115,12 @@ package struct ClusterFounding {
                 + "`cluster:`, stop it, and found the cluster then")
     }
 
-    /// What to say about a cluster that begins with `there`, after an attempt to begin it with `own`.
+    /// What to say about a cluster that began with `there` before, after an attempt to begin it with
+    /// `own`.
     private static func line(
         about there: ClusterOrigin, in cluster: ClusterConfig, of own: ClusterOrigin,
         in directory: String
     ) throws(DaemonError) -> String {
-        guard there != own else {
-            return "founded cluster \(cluster.name): its history begins after row "
-                + "\(own.row.number); start the daemons now"
-        }
         guard there.instance != own.instance else {
             return "cluster \(cluster.name) exists already, with the history of \(directory): its "
                 + "log begins after row \(there.row.number); start the daemons now"

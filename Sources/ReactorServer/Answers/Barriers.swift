@@ -153,13 +153,13 @@ final class Barriers {
         delivery.list(barrier.connection)
     }
 
-    /// Removes questions, and returns them in their order.
+    /// Removes questions, and returns them in their order, without those of closing connections.
     @discardableResult
     private func removeAll(where isEnded: (Barrier) -> Bool) -> [Barrier] {
         let ended = waiting.filter(isEnded)
         guard !ended.isEmpty else { return [] }
         waiting.removeAll(where: isEnded)
         for barrier in ended { barrier.connection.requests.endBarrier() }
-        return ended
+        return ended.filter(\.connection.isOpen)
     }
 }

@@ -199,6 +199,22 @@ struct BarriersTests {
         #expect(waiter.frames(.answer).count == 1 && waiter.socket.isClosed)
     }
 
+    @Test("a client that an operator disconnects gets no answer after the reason")
+    func kicked() throws {
+        let harness = ServerHarness()
+        let (client, waiter) = (harness.start(), harness.client())
+        harness.settle()
+        _ = waiter.frames()
+        let revision = harness.server.tree.revision
+        waiter.ask(
+            .sync(atLeast: Revision(epoch: revision.epoch, sequence: revision.sequence + 1)))
+        harness.settle()
+        #expect(harness.server.kick(waiter.id, at: harness.now) != nil)
+        client.add(1)
+        harness.settle()
+        #expect(waiter.frames().map(\.kind) == [.closing])
+    }
+
     @Test("a daemon that ends refuses the questions that wait")
     func draining() throws {
         let harness = ServerHarness()

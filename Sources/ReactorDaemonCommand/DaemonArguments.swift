@@ -94,7 +94,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     private func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let program = SuccessorProgram(path: ProcessEnvironment.environment["PATH"])
         let logger = DaemonOutput<Program>.logger(settings)
-        let joining = ClusterStarting(
+        var joining = ClusterStarting(
             settings, environment: ProcessEnvironment.environment, uid: geteuid(), logger)
         try joining.takeCopyIfNeeded()
         let daemon = try Daemon(

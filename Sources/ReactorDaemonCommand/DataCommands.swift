@@ -220,8 +220,8 @@ struct ClusterJoinCommand<Program: DaemonCommand>: ParsableCommand {
                 over the links, and replaces the history in the data directory once it is complete \
                 and verified. The daemon must not be running.
 
-                Exit codes: 0 the directory has the cluster's history; 69 etcd does not answer; 78 the \
-                directory has another history, or no node sends a copy.
+                Exit codes: 0 the directory has the cluster's history; 69 etcd does not answer, or no \
+                node sends a copy; 78 the directory has another history.
                 """)
     }
 

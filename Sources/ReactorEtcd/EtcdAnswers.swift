@@ -16,6 +16,9 @@
             let revision = try Self.number(answer.header.revision)
             switch call {
             case .look: return .sighting(try sighting(&reader))
+            case .confirm:
+                try reader.put()
+                return .sighting(try sighting(&reader))
             case .announce:
                 try reader.put()
                 guard let key = try reader.key() else { throw .unexpected("no report") }

@@ -103,7 +103,7 @@
                 connection.call(
                     .compaction, requests.compaction(upTo: position), within: deadline,
                     handler { log, result in log.finishCompaction(result) })
-            case .announce, .look, .append, .beat, .takeOver, .vacate:
+            case .announce, .look, .confirm, .append, .beat, .takeOver, .vacate:
                 guard let request = requests.transaction(for: call) else { return }
                 list(call.kind)
                 connection.call(

@@ -16,6 +16,7 @@
                 let key = keys.node(report.node)
                 return transaction([], [put(key, report.bytes), get(key, keysOnly: true)])
             case .look: return transaction([], state)
+            case .confirm: return transaction([], [put(keys.probe, [])] + state)
             case .append(let entry, let expected, let term):
                 return transaction(
                     [version(keys.log, expected), revision(keys.leader, term)],

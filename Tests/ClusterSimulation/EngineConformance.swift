@@ -119,9 +119,10 @@ extension EngineConformance {
     }
 
     private static func look(
-        _ name: String, _ isRight: @escaping (LeaderSighting, Known) -> Bool
+        _ name: String, by call: EngineCall = .look,
+        _ isRight: @escaping (LeaderSighting, Known) -> Bool
     ) -> Step {
-        Step(name) { _ in .look }
+        Step(name) { _ in call }
             .expecting { events, known in
                 guard case .sighting(let seen)? = events.first else {
                     return "a sighting is expected"
@@ -203,6 +204,9 @@ extension EngineConformance {
             append("an empty entry", []),
             append(
                 "the longest entry", [UInt8](repeating: 3, count: EngineLimits.entryBytesMax)),
+            look("a confirmed look sees the head", by: .confirm) { seen, known in
+                seen.head == known.head && seen.term == known.term && seen.leader == claim
+            },
             look("a look sees the head") { seen, known in
                 seen.head == known.head && seen.term == known.term && seen.leader == claim
             },

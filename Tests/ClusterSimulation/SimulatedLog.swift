@@ -65,6 +65,9 @@ package final class SimulatedLog {
             nodes[report.node] = NodeSighting(version: version, report: report)
             return .announced(version: version)
         case .look: return .sighting(sighting)
+        case .confirm:
+            revision += 1
+            return .sighting(sighting)
         case .append(let bytes, let expected, let term):
             guard head.number == expected, self.term == term else { return refusal(.append) }
             revision += 1

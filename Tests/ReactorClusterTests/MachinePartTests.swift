@@ -298,7 +298,9 @@ struct LogTrimmerTests {
         var settings = makeSettings()
         settings.logBytes = 64 * 64
         var trimmer = LogTrimmer(settings)
-        for number in 1...count { trimmer.add(number, byteCount: 64) }
+        for number in 1...count {
+            trimmer.add(LogPosition(number: number, revision: number), byteCount: 64)
+        }
         return trimmer
     }
 

@@ -106,7 +106,7 @@ struct ClusterJoiningTests {
             return
         }
         #expect("\(error)".hasPrefix("no node sends a copy: a: not now; c: "), "\(error)")
-        #expect(error.exitCode == 78)
+        #expect(error.exitCode == 69)
         let third = try rig.start("c")
         let sender = CopySender(of: directory, on: rig.loop.handle)
         third.onCopy = { sender.send(over: $0) }

@@ -24,8 +24,10 @@ struct ClusterStartingTests {
 
     @Test("a daemon without a cluster, or without data, needs no copy")
     func alone() throws {
-        try starting { $0.cluster = nil }.takeCopyIfNeeded()
-        try starting { $0.data = nil }.takeCopyIfNeeded()
+        var alone = try starting { $0.cluster = nil }
+        try alone.takeCopyIfNeeded()
+        var memory = try starting { $0.data = nil }
+        try memory.takeCopyIfNeeded()
     }
 
     @Test("a daemon that fell behind starts again once, and for no other error")

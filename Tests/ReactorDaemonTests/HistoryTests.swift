@@ -52,8 +52,9 @@ struct HistoryTests {
         // The last row is a reported one, so all rows are replayed before READY.
         #expect(
             long.notices == [
-                "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 50000",
-                "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 100000", "READY=1",
+                "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 50000",
+                "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 100000",
+                "READY=1",
             ])
         let all = Int(Self.rowCount) * Self.rowBytes
         #expect(long.peak - short.peak < all / 4, "\(short.peak) and \(long.peak) of \(all)")

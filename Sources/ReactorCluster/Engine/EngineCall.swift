@@ -18,6 +18,10 @@ package enum EngineCall: Equatable, Sendable {
     /// `get log without its value, leader, beat, node/*` in one read, linearizable.
     /// *Answer*: ``EngineEvent/sighting(_:)``.
     case look
+    /// `put probe = ""`, and the reads of ``look`` in the same transaction: the engine evaluates them
+    /// where it applies the write, so that they are current even where its other reads are not.
+    /// *Answer*: ``EngineEvent/sighting(_:)``.
+    case confirm
     /// `if version(log) = expected and mod(leader) = term then put log = entry
     /// else get log, leader`.
     /// *Answer*: ``EngineEvent/appended(_:)`` or ``EngineEvent/refused(_:_:)``.
@@ -44,7 +48,7 @@ package enum EngineCall: Equatable, Sendable {
         switch self {
         case .announce: .announce
         case .watch, .unwatch: .watch
-        case .look: .look
+        case .look, .confirm: .look
         case .append: .append
         case .beat: .beat
         case .takeOver: .takeOver

@@ -64,6 +64,8 @@ package struct ClusterKeys: Equatable, Sendable {
     /// The beginning of the history: a ``ClusterOrigin``. It is written once, when the cluster is
     /// founded.
     package var base: String { prefix + Self.baseName }
+    /// Written by a node that must read the current state; the value is empty.
+    package var probe: String { prefix + "probe" }
     /// The report of a node: a ``NodeReport``. The key's version counts the reports.
     package func node(_ node: ClusterNode) -> String { "\(prefix)node/\(node.index)" }
     /// The prefix of all reports.

@@ -234,10 +234,10 @@ extension ClusterMachine {
             }
         }
         if candidacy == nil, calls.isReady(.look, at: now) {
-            let interval =
-                leadership == nil ? settings.lookInterval : settings.leaderLookInterval
+            let interval = settings.lookInterval(isLeading: leadership != nil)
             freshness.ask(at: now, read: cursor.read.number)
-            send(.look, nextAt: now + interval)
+            view.looksForWish = leadership == nil && freshness.unmetWish() != nil
+            send(view.looksForWish ? .confirm : .look, nextAt: now + interval)
         }
     }
 
@@ -247,7 +247,7 @@ extension ClusterMachine {
             return calls.plan(.look, noLaterThan: freshness.wishedLook(at: now) ?? .max)
         }
         let sentAt = max(view.beatSentAt, leadership.queue.flight?.sentAt ?? 0)
-        if sentAt < freshness.unmetWish() ?? 0 { calls.plan(.beat, noLaterThan: now) }
+        calls.plan(.beat, noLaterThan: freshness.wishedBeat(after: sentAt, at: now) ?? .max)
     }
 
     private func lead(at now: UInt64) {
@@ -326,7 +326,7 @@ extension ClusterMachine {
                 case .advanced(let rows):
                     feed.advance()
                     freshness.read(upTo: entry.position.number)
-                    trimmer.add(entry.position.number, byteCount: entry.bytes.count)
+                    trimmer.add(entry.position, byteCount: entry.bytes.count)
                     if !rows.isEmpty { outputs.append(.apply(rows, cursor.position)) }
                 }
             } catch { return stop(.forked(error)) }
@@ -364,7 +364,7 @@ extension ClusterMachine {
             freshness.see(head: sighting.head.number, read: cursor.read.number)
         }
         silence.see(sighting, at: now)
-        if feed.poll(head: sighting.head.number, read: cursor.read.number) { feed.close() }
+        if !view.looksForWish, feed.poll(head: view.head, read: cursor.read.number) { feed.close() }
         guard settings.isCandidate, report.incarnation > 0, cursor.read == sighting.head,
             view.isVacant(sighting, for: settings.node, at: now) || silence.isOver
         else { return }
@@ -428,7 +428,7 @@ extension ClusterMachine {
                     "it appended entry \(position.number), expected \(flight.expected + 1)"))
         }
         leadership?.queue.confirm()
-        trimmer.add(position.number, byteCount: flight.bytes.count)
+        trimmer.add(position, byteCount: flight.bytes.count)
         do throws(LogFork) {
             let step = try cursor.take(StoredEntry(position: position, bytes: flight.bytes))
             if case .advanced(let rows) = step, !rows.isEmpty {

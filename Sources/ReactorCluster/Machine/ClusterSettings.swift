@@ -47,3 +47,8 @@ package struct ClusterSettings: Sendable {
     /// leads by then, if any can.
     var patience: UInt64 { 2 * takeover }
 }
+
+extension ClusterSettings {
+    /// Nanoseconds between two looks of a node that leads, or that does not.
+    func lookInterval(isLeading: Bool) -> UInt64 { isLeading ? leaderLookInterval : lookInterval }
+}

@@ -16,7 +16,7 @@ struct Freshness {
     /// The state as of this time, or a later one, is wanted; nil if none is.
     private var wanted: UInt64?
 
-    /// Nanoseconds between two looks for the same wish.
+    /// Least nanoseconds between two calls for wishes: each is a write of the engine.
     static let wishInterval: UInt64 = 20_000_000
 
     /// A look is sent; the node has the entries up to `read`.
@@ -49,7 +49,14 @@ struct Freshness {
     mutating func wishedLook(at now: UInt64) -> UInt64? {
         guard let wanted = unmetWish() else { return nil }
         if let waiting, waiting.sentAt >= wanted { return nil }
-        return asked.at >= wanted ? max(now, asked.at + Self.wishInterval) : now
+        return max(now, asked.at + Self.wishInterval)
+    }
+
+    /// When a call of the leader, which made the last one at `time`, is due because of a wish; nil if
+    /// none is.
+    mutating func wishedBeat(after time: UInt64, at now: UInt64) -> UInt64? {
+        guard time < unmetWish() ?? 0 else { return nil }
+        return max(now, time + Self.wishInterval)
     }
 
     /// What was known says nothing about the log from here on.

@@ -14,6 +14,7 @@ struct LogTrimmer {
     private let settings: ClusterSettings
     private var marks: [Mark] = []
     private var byteCount = 0
+    private var lastRevision: UInt64?
     private var compacted: LogPosition = .beginning
     private var asked: LogPosition?
 
@@ -22,9 +23,15 @@ struct LogTrimmer {
     /// Bytes of the entries after the last compaction of this process.
     var uncompactedByteCount: Int { byteCount - byteCount(upTo: compacted.number) }
 
-    /// Adds an entry of the log, in order.
-    mutating func add(_ number: UInt64, byteCount added: Int) {
-        byteCount += added
+    /// About how many bytes the engine keeps of a write that is no entry: a beat, a probe, a report.
+    private static let writeByteCount = 200
+
+    /// Adds an entry of the log, in order. The revisions between two entries are other writes.
+    mutating func add(_ position: LogPosition, byteCount added: Int) {
+        let number = position.number
+        let others = lastRevision.map { position.revision - min($0 + 1, position.revision) } ?? 0
+        lastRevision = position.revision
+        byteCount += added + Int(min(others, 1 << 30)) * Self.writeByteCount
         guard byteCount - (marks.last?.byteCount ?? 0) >= settings.logBytes / 64 else { return }
         marks.append(Mark(number: number, byteCount: byteCount))
     }

@@ -15,15 +15,18 @@ struct CopyReceiver {
     private let node: ClusterNode
     /// How long the sender may be silent; then the copy is given up.
     private let silenceMax: Duration
+    private let onProgress: () -> Void
 
     /// Why no copy arrived from a node.
     struct Obstacle: Error { let reason: String }
 
     /// Receives for the node `node` of `cluster`; another daemon that is silent for longer than
-    /// `silenceMax` is given up.
+    /// `silenceMax` is given up. `onProgress` is called with each message.
     init(
-        _ copy: ReceivedCopy, of cluster: String, as node: ClusterNode, silenceMax: Duration
+        _ copy: ReceivedCopy, of cluster: String, as node: ClusterNode, silenceMax: Duration,
+        onProgress: @escaping () -> Void = {}
     ) {
+        self.onProgress = onProgress
         self.copy = copy
         self.cluster = cluster
         self.node = node
@@ -54,6 +57,7 @@ struct CopyReceiver {
         }
         connection.onMessage = { message in
             timer.start(after: silenceMax)
+            onProgress()
             if let outcome = take(message) { end(outcome) }
         }
         connection.onEnd = { end(.failure(Obstacle(reason: $0))) }

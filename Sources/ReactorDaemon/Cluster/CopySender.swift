@@ -14,7 +14,11 @@ final class CopySender {
     private var current: Transfer?
     /// The connection of the current transfer.
     private var connection: PeerConnection?
+    /// When the last part was passed to the connection.
+    private var passedAt = ContinuousClock.now
 
+    /// How long a receiver may take for a part; then its copy is given up.
+    private static let stallMax = Duration.seconds(60)
     /// Maximum bytes of a part.
     static let partBytesMax = 1 << 20
 
@@ -65,7 +69,14 @@ final class CopySender {
     }
 
     /// Sends a sign of life to the daemon that waits for a copy.
-    func beat() { connection?.send(.beat) }
+    func beat() {
+        guard let connection else { return }
+        // A receiver that has stopped would keep others from a copy.
+        if connection.waitingByteCount > 0, ContinuousClock.now - passedAt > Self.stallMax {
+            return abandon(connection)
+        }
+        connection.send(.beat)
+    }
 
     /// Whether a copy is being sent, or what it left is being removed.
     var isBusy: Bool { current != nil }
@@ -84,6 +95,7 @@ final class CopySender {
         if isLast { (current, self.connection) = (nil, nil) }
         guard !transfer.isEnded.isUp else { return }
         guard !isLast else { return connection.finish(with: message) }
+        passedAt = ContinuousClock.now
         connection.send(message)
         if connection.waitingByteCount == 0 { transfer.isTaken.ring() }
     }

@@ -1,6 +1,7 @@
 import ReactorCluster
 import ReactorJournal
 import ReactorLoop
+import ReactorThreads
 
 /// Gives a data directory the history of its cluster, in a copy that another node sends.
 ///
@@ -27,10 +28,12 @@ package struct ClusterJoining {
         }
     }
 
-    /// Does the same in the cluster that begins with what `existing` returns.
+    /// Does the same in the cluster that begins with what `existing` returns. Asks the nodes again for
+    /// `patience` if none sends a copy, and calls `onProgress` about once a second or more often.
     init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32,
-        from name: String? = nil, existing: ClusterFounding.Existing
+        from name: String? = nil, patience: Duration = .zero,
+        onProgress: @escaping () -> Void = {}, existing: ClusterFounding.Existing
     ) throws(DaemonError) {
         guard let cluster = config.cluster else {
             throw .cluster("\(config.file) has no `cluster:`: such a daemon is alone")
@@ -43,35 +46,28 @@ package struct ClusterJoining {
                 "cluster \(cluster.name) does not exist yet: run `reactord cluster init` on one "
                     + "node")
         }
-        let path = try Self.path(config, environment, uid)
-        let directory: DataDirectory
-        do throws(JournalError) {
-            directory = try DataDirectory(at: path)
-            if !Self.isEmpty(path) {
-                let own = try JournalReader(directory).instance
-                guard own == instance else {
-                    throw .missing(
-                        file: path,
-                        reason: "it has the history \(own), and cluster \(cluster.name) has "
-                            + "\(instance): move the directory away")
+        let directory = try Self.directory(of: config, environment, uid, instance)
+        let end = ContinuousClock.now + patience
+        while true {
+            var obstacles: [String] = []
+            for sender in senders {
+                do throws(CopyReceiver.Obstacle) {
+                    let row = try Self.receive(
+                        from: sender, of: cluster, instance, into: directory, onProgress)
+                    line =
+                        "copied the history of cluster \(cluster.name) up to row \(row) from node "
+                        + sender.name
+                    return
+                } catch {
+                    obstacles.append("\(sender.name): \(error.reason)")
                 }
             }
-        } catch {
-            throw .journal(error)
-        }
-        var obstacles: [String] = []
-        for sender in senders {
-            do throws(CopyReceiver.Obstacle) {
-                let row = try Self.receive(from: sender, of: cluster, instance, into: directory)
-                line =
-                    "copied the history of cluster \(cluster.name) up to row \(row) from node "
-                    + sender.name
-                return
-            } catch {
-                obstacles.append("\(sender.name): \(error.reason)")
+            guard ContinuousClock.now < end else {
+                throw .engine("no node sends a copy: \(obstacles.joined(separator: "; "))")
             }
+            onProgress()
+            WorkThread.pause(for: .seconds(1))
         }
-        throw .cluster("no node sends a copy: \(obstacles.joined(separator: "; "))")
     }
 }
 
@@ -83,6 +79,29 @@ extension ClusterJoining {
             throw .cluster("\(config.file) has no `data:`: a node of a cluster keeps its history")
         }
         return try History.path(data.directory, of: config.name, environment, uid: uid)
+    }
+
+    /// Opens the data directory, which has no history yet, or that of the cluster.
+    private static func directory(
+        of config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
+        _ instance: JournalInstance
+    ) throws(DaemonError) -> DataDirectory {
+        let path = try path(config, environment, uid)
+        if config.data?.directory == nil { History.makeParents(of: path) }
+        do throws(JournalError) {
+            let directory = try DataDirectory(at: path)
+            if isEmpty(path) { return directory }
+            let own = try JournalReader(directory).instance
+            guard own == instance else {
+                throw .missing(
+                    file: path,
+                    reason: "it has the history \(own), and the cluster has \(instance): move the "
+                        + "directory away")
+            }
+            return directory
+        } catch {
+            throw .journal(error)
+        }
     }
 
     /// Whether the directory at a path has no history, or does not exist.
@@ -112,16 +131,16 @@ extension ClusterJoining {
     /// Receives and installs a copy from a node. Returns the row with which it ends.
     private static func receive(
         from sender: ClusterConfig.Member, of cluster: ClusterConfig, _ instance: JournalInstance,
-        into directory: DataDirectory
+        into directory: DataDirectory, _ onProgress: @escaping () -> Void
     ) throws(CopyReceiver.Obstacle) -> UInt64 {
         let copy = try explained { () throws(JournalError) in try ReceivedCopy(for: directory) }
         let receiver = CopyReceiver(
             copy, of: cluster.name, as: cluster.settings.node,
-            silenceMax: max(cluster.lostAfter, .seconds(5)) * 2)
+            silenceMax: max(cluster.lostAfter, .seconds(5)) * 2, onProgress: onProgress)
         do throws(CopyReceiver.Obstacle) {
             _ = try receiver.receive(at: sender.peer ?? "")
             return try explained { () throws(JournalError) in
-                try copy.install(as: instance).number
+                try copy.install(as: instance, onProgress: onProgress).number
             }
         } catch {
             try? copy.discard()

@@ -16,10 +16,13 @@ package struct ClusterStarting {
     private let environment: [String: String]
     private let uid: UInt32
     private let logger: Logger
-    private let startedAt = ContinuousClock.now
+    /// When the last copy was complete, or the process started.
+    private var startedAt = ContinuousClock.now
 
     /// The least time between two copies.
     private static let timeMin = Duration.seconds(60)
+    /// How long a start that needs a copy asks for one: another node may be starting as well.
+    private static let patience = Duration.seconds(60)
 
     /// The variable that says that the process was behind the cluster's log before it started again.
     static let variable = "REACTORD_JOIN"
@@ -41,19 +44,37 @@ package struct ClusterStarting {
     /// has the whole history.
     ///
     /// *Throws*: as ``ClusterJoining``, if the daemon cannot start without a copy.
-    package func takeCopyIfNeeded() throws(DaemonError) {
+    package mutating func takeCopyIfNeeded() throws(DaemonError) {
         guard let cluster = config.cluster, config.data != nil, cluster.hasLinks else { return }
         let path = try ClusterJoining.path(config, environment, uid)
         guard isBehind || ClusterJoining.isEmpty(path),
             let origin = try ClusterEngine.origin(of: cluster)
         else { return }
+        let isRequired = isBehind || origin.row.number > 0
+        let supervisor = Supervisor(environment)
         do throws(DaemonError) {
-            let joining = try ClusterJoining(of: config, environment: environment, uid: uid) {
-                _ throws(DaemonError) in origin
-            }
+            let joining = try ClusterJoining(
+                of: config, environment: environment, uid: uid,
+                patience: isRequired ? Self.patience : .zero,
+                onProgress: Self.notice(to: supervisor)
+            ) { _ throws(DaemonError) in origin }
             logger.notice("\(joining.line)")
+            startedAt = ContinuousClock.now
         } catch {
-            guard case .cluster = error, !isBehind, origin.row.number == 0 else { throw error }
+            guard case .engine = error, !isRequired else { throw error }
+        }
+    }
+
+    /// Tells a service manager, at most once a second, that the process goes on.
+    private static func notice(to supervisor: Supervisor?) -> () -> Void {
+        var last: ContinuousClock.Instant?
+        return {
+            let now = ContinuousClock.now
+            if let last, now - last < .seconds(1) { return }
+            last = now
+            supervisor?.notify(
+                "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=taking the history from another node"
+            )
         }
     }
 

@@ -125,7 +125,7 @@ final class History {
 
     // A new home directory lacks the parents of the default path. If they cannot be made, opening
     // the directory reports the missing path.
-    private static func makeParents(of path: String) {
+    static func makeParents(of path: String) {
         FileSystem.makeDirectories(path.split(separator: "/").dropLast().joined(separator: "/"))
     }
 
@@ -207,6 +207,7 @@ final class History {
     ) throws(DaemonError) -> SQLiteJournal {
         do throws(JournalError) {
             try SnapshotStore(directory).removeOrphans()
+            try HistoryCopy.removeLeftovers(in: directory)
             return try SQLiteJournal(
                 directory, durability: durability, after: position, deliver: deliver)
         } catch {
@@ -274,7 +275,8 @@ final class History {
         logger.notice(
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
         // Extends the service manager's timeout, so that a long replay is not killed as a hang.
-        supervisor?.notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
+        supervisor?.notify(
+            "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
     }
 
     private func stopIfInterrupted(at count: UInt64) throws(DaemonError) {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A copy of a history that a daemon sends to another daemon of its cluster, file by file.
 ///
 ///     let copy = try HistoryCopy(of: directory)
@@ -23,6 +25,8 @@ package final class HistoryCopy {
     }
 
     private static let folder = "copy.sent"
+    /// Bytes of the disk that a copy leaves to the daemon.
+    private static let roomMin = 64 << 20
 
     /// Copies the history in `directory`, and verifies the copy. Calls `isCancelled` often, and fails
     /// once that returns true.
@@ -32,8 +36,14 @@ package final class HistoryCopy {
         of directory: DataDirectory, isCancelled: @escaping () -> Bool = { false }
     ) throws(JournalError) {
         let path = directory.path(Self.folder)
-        // A process that was killed may have left it.
-        try NewDirectory.removeAny(at: path)
+        try Self.removeLeftovers(in: directory)
+        let byteCount = try directory.names().filter(Self.isFile).reduce(0) {
+            $0 + directory.occupiedByteCount(of: $1)
+        }
+        // A full disk would end the daemon that sends.
+        if let free = directory.freeByteCount, free < UInt64(byteCount + Self.roomMin) {
+            throw .system(SystemFailure(call: "statvfs", path: path, code: ENOSPC))
+        }
         end = try JournalBackup(
             of: directory, into: NewDirectory(at: path), beginsEpoch: false,
             isCancelled: isCancelled
@@ -55,6 +65,13 @@ package final class HistoryCopy {
 
     /// Removes the copy.
     package func remove() throws(JournalError) { try NewDirectory.remove(directory) }
+
+    /// Removes what a process that was killed has left of copies that it sent or received.
+    package static func removeLeftovers(in directory: DataDirectory) throws(JournalError) {
+        for name in [folder, folder + ".partial", ReceivedCopy.folder] {
+            try NewDirectory.removeAny(at: directory.path(name))
+        }
+    }
 
     /// Whether a copy has a file of this name: the journal and snapshots.
     static func isFile(_ name: String) -> Bool {

@@ -15,7 +15,7 @@ package final class ReceivedCopy {
     /// The file that arrives, and the number of bytes that it lacks.
     private var file: (name: String, missing: UInt64)?
 
-    private static let folder = "copy.received"
+    static let folder = "copy.received"
 
     /// Prepares the reception of a copy for `directory`, which no daemon uses.
     package init(for directory: DataDirectory) throws(JournalError) {
@@ -49,15 +49,25 @@ package final class ReceivedCopy {
     /// Verifies the complete copy, which has the identity `instance`, and puts it in the place of the
     /// directory's history. Returns where it ends.
     ///
+    /// Calls `onProgress` often meanwhile.
+    ///
     /// *Throws*: if the copy is damaged, or of another history; the directory has its own then.
-    package func install(as instance: JournalInstance) throws(JournalError) -> JournalPosition {
+    package func install(
+        as instance: JournalInstance, onProgress: () -> Void = {}
+    ) throws(JournalError) -> JournalPosition {
+        let isCancelled = {
+            onProgress()
+            return false
+        }
         try end()
         let reader = try JournalReader(copy)
         guard reader.instance == instance else {
             throw mismatch(JournalFile.name, "the history \(instance)", "\(reader.instance)")
         }
-        let end = try reader.verifyRest()
-        if let fault = try SnapshotStore(copy).choose().passedOver.first { throw fault }
+        let end = try reader.verifyRest(isCancelled: isCancelled)
+        if let fault = try SnapshotStore(copy).choose(isCancelled: isCancelled).passedOver.first {
+            throw fault
+        }
         for name in try directory.names() where Self.isReplaced(name) { try directory.remove(name) }
         // The journal comes last: a directory without one needs a copy.
         let names = try copy.names().filter(HistoryCopy.isFile)

@@ -21,6 +21,8 @@ final class Barriers {
     /// When the shell calls ``expire()`` next; nil if no call is planned.
     private var wakesAt: UInt64?
 
+    /// Nanoseconds: deadlines within the span are met within a step.
+    private static let (wakeSpanMax, wakeStep): (UInt64, UInt64) = (2_000_000_000, 50_000_000)
     /// Maximum number of such questions that wait on one connection.
     static let perConnectionMax = 64
 
@@ -70,7 +72,11 @@ final class Barriers {
         planWake(at: barrier.deadline)
     }
 
-    private func planWake(at time: UInt64) {
+    /// Has the shell call ``expire()`` soon after `deadline`. A deadline that is far away is left to the
+    /// ticks: each order is a timer of the shell.
+    private func planWake(at deadline: UInt64) {
+        guard deadline < orders.now + Self.wakeSpanMax else { return }
+        let time = (deadline / Self.wakeStep + 1) * Self.wakeStep
         guard time < wakesAt ?? .max else { return }
         wakesAt = time
         orders.append(.wake(at: time))

@@ -15,7 +15,8 @@ package enum ForwardRequest: Equatable, Sendable {
     /// name. `deaths` is the number of leading daemons that have ended while they had the first of
     /// the actions, and `waited` the time since its arrival, in nanoseconds.
     case actions(
-        connection: UInt64, nodes: [NodeAlias], frames: [UInt8], deaths: UInt64, waited: UInt64)
+        connection: UInt64, nodes: [NodeAlias], frames: [UInt8], deaths: UInt64,
+        waited: UInt64 = 0)
     /// A client's connection has ended; after a goodbye, so has its session.
     case disconnect(connection: UInt64, isGoodbye: Bool)
 }

@@ -32,7 +32,7 @@ struct ScriptedState {
             let version = (reports[report.node.index]?.version ?? 0) + 1
             reports[report.node.index] = NodeSighting(version: version, report: report)
             return [.announced(version: version)]
-        case .look:
+        case .look, .confirm:
             let nodes = reports.sorted { $0.key < $1.key }.map(\.value)
             return [
                 .sighting(

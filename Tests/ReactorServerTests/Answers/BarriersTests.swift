@@ -133,8 +133,8 @@ struct BarriersTests {
         client.ask(.sync(isCurrent: true, within: 200))
         client.ask(.sync(isCurrent: true, within: 900))
         harness.settle()
-        #expect(harness.wakes == [begin + 300_000_000, begin + 200_000_000])
-        harness.now = begin + 200_000_000
+        #expect(harness.wakes == [begin + 350_000_000, begin + 250_000_000])
+        harness.now = begin + 250_000_000
         harness.server.wake(at: harness.now)
         harness.turn()
         harness.settle()
@@ -143,7 +143,7 @@ struct BarriersTests {
             first == [
                 Refusal(.deadline, "after 200 ms, the log has not confirmed the daemon's state")
             ])
-        harness.now = begin + 300_000_000
+        harness.now = begin + 350_000_000
         harness.server.wake(at: harness.now)
         harness.turn()
         harness.settle()
@@ -153,7 +153,7 @@ struct BarriersTests {
                 "after 300 ms, the daemon is at sequence \(revision.sequence), and not at "
                     + "\(revision.sequence + 9)"
             ])
-        #expect(harness.wakes.last == begin + 900_000_000)
+        #expect(harness.wakes.last == begin + 950_000_000)
         // The tick ends it as well.
         harness.server.tick(at: begin + Self.second)
         harness.turn()

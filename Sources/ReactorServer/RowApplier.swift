@@ -27,6 +27,8 @@ final class RowApplier {
     private let forwarder: Forwarder
     /// Whether a row was applied in part, so that the tree is of no revision.
     private var hasFailed = false
+    /// Actions of the current row that their clients have not sent again on their present connections.
+    private var unsent: [(client: UInt64, ordinal: UInt64)] = []
     /// The turn of the last row; 0 before the first.
     private(set) var lastTurn: UInt64 = 0
 
@@ -66,6 +68,7 @@ final class RowApplier {
             hasFailed = true
             throw .unapplied(error)
         }
+        unsent = []
         for fact in facts {
             apply(fact, of: row.sequence)
             settle(fact)
@@ -84,7 +87,8 @@ final class RowApplier {
             guard session.hear(ConnectionID(by.connection), upTo: run.last, at: node) else {
                 return outcomes.pass(run, session)
             }
-            for ordinal in ordinal...run.last {
+            // Others get their answer when the client sends them again, behind its subscriptions.
+            for ordinal in ordinal...run.last where forwarder.hasTaken(ordinal, of: session) {
                 if let outcome = session.outcome(of: ordinal) {
                     outcomes.pass(outcome, of: ordinal, session)
                 }
@@ -94,6 +98,9 @@ final class RowApplier {
             let isNew = session.map { ordinal > $0.ordinal } ?? false
             recovery.replay(fact, upTo: sequence)
             _ = session?.hear(ConnectionID(by.connection), upTo: ordinal, at: node)
+            if isNew, let session, !forwarder.hasTaken(ordinal, of: session) {
+                unsent.append((by.client, ordinal))
+            }
             if isNew, let session, Self.isAwaited(frame) {
                 session.awaitEffects(of: ordinal, isAsked: session.connection != nil)
             }
@@ -109,9 +116,13 @@ final class RowApplier {
         case .stepDown: forwarder.excuse()
         case .outcome(let client, let ordinal, let outcome):
             let session = sessions.find(client: client)
-            let isNew = session.map { ordinal > $0.ordinal || $0.isDeferred(ordinal) } ?? false
+            let isDeferred = session?.isDeferred(ordinal) ?? false
+            let isNew = isDeferred || session.map { ordinal > $0.ordinal } ?? false
             recovery.replay(fact, upTo: sequence)
-            guard isNew, let session else { return }
+            let isUnsent = unsent.contains { $0 == (client, ordinal) }
+            guard isNew, let session, !isUnsent,
+                isDeferred || forwarder.hasTaken(ordinal, of: session)
+            else { return }
             outcomes.pass(session.outcome(of: ordinal) ?? outcome, of: ordinal, session)
         case .session(let client, let secret, let uid):
             // The client has begun the session here and has acted through another daemon: it comes

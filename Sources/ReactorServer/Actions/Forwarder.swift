@@ -78,6 +78,8 @@ private final class OwingClient {
     var owed: Deque<OwedAction> = []
     /// Number of owed actions, from the first on, that the link has.
     var sentCount = 0
+    /// Highest ordinal that came on the connection.
+    var lastOrdinal: UInt64 = 0
     /// Whether the link knows the client.
     var isIntroduced = false
 
@@ -133,6 +135,7 @@ extension Forwarder {
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
         if client.owed.count == client.sentCount { unsent.append(connection.id) }
         client.owed.append(action)
+        client.lastOrdinal = action.ordinal
         clients[connection.id] = client
         session.passOn(action.ordinal)
         orders.stats.forwarded &+= 1
@@ -142,6 +145,13 @@ extension Forwarder {
             delivery.pauseReading(connection)
         }
         invariants()
+    }
+
+    /// Whether the client has sent an action on its present connection. Where actions are not carried,
+    /// that is not known, and the answer is true.
+    func hasTaken(_ ordinal: UInt64, of session: Session) -> Bool {
+        guard isEnabled, let connection = session.connection else { return true }
+        return ordinal <= clients[connection]?.lastOrdinal ?? 0
     }
 
     /// Records that rows have the actions of a session up to its ordinal.

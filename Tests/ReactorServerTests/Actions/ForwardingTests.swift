@@ -285,6 +285,41 @@ struct ForwardingTests {
         #expect(second.isResumed && second.ordinal == 3)
     }
 
+    @Test("what a former connection sent is answered when the client sends it again, not before")
+    func formerConnection() throws {
+        for isRefused in [false, true] {
+            let passage = try Passage()
+            let client = passage.follower.client()
+            let welcome = try client.welcome()
+            client.open("/visits", as: 0)
+            if isRefused {
+                client.dispatch(Tally.Action.refuse(text: "no"))
+            } else {
+                client.add(1)
+            }
+            let requests = passage.take()
+            client.disconnect()
+            let next = passage.follower.client(session: welcome.session)
+            _ = try next.welcome()
+            // The rows come before the client has subscribed and sent again.
+            passage.deliver(requests)
+            try passage.step()
+            #expect(next.frames().isEmpty)
+            next.open("/visits", as: 0)
+            next.subscribe("/visits")
+            if isRefused {
+                next.dispatch(Tally.Action.refuse(text: "no"))
+            } else {
+                next.add(1)
+            }
+            try passage.step()
+            let frames = next.frames()
+            let log = try OutcomeLog(frames)
+            #expect(log.outcomes[1]?.count == 1 && log[1]?.isApplied == !isRefused)
+            #expect(try passage.count == (isRefused ? 0 : 1))
+        }
+    }
+
     @Test("sessions of other daemons' clients count, and evict those that left longest ago")
     func sessionsMax() throws {
         let passage = try Passage()

@@ -240,7 +240,7 @@ extension Dispatcher {
             if header.number > session.ordinal, forwarder.isEnabled {
                 forwarder.take(
                     header, body, aliases(header, body, of: connection, isComplete: true), session,
-                    connection)
+                    connection, deaths: watch.value.deaths(of: header.number, session))
             } else {
                 outcomes.repeatOutcome(header, session, to: connection)
             }

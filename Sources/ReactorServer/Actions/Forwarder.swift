@@ -118,10 +118,11 @@ struct OwedAction {
 
 // MARK: - Actions
 extension Forwarder {
-    /// Takes a new action. Reads no more from a client that waits for too many outcomes.
+    /// Takes a new action, during which `deaths` daemons have ended before. Reads no more from a
+    /// client that waits for too many outcomes.
     func take(
         _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ session: Session,
-        _ connection: Connection
+        _ connection: Connection, deaths: UInt64 = 0
     ) {
         var writer = WireWriter(capacity: FrameHeader.byteCount + body.count)
         writer.header(header)
@@ -129,7 +130,7 @@ extension Forwarder {
         let action = OwedAction(
             ordinal: header.number, nodes: nodes, frame: writer.bytes,
             arrivedAt: orders.now &- connection.inlet.value.heldFor,
-            hasOptions: header.flags.contains(.options))
+            hasOptions: header.flags.contains(.options), deaths: deaths)
         let client = clients[connection.id] ?? OwingClient(connection, session)
         // A client that sends an ordinal twice has one of them carried out.
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
@@ -199,6 +200,9 @@ extension Forwarder {
     /// Takes all owed actions, as this server begins to lead, in the order in which each client sent
     /// them. `all` are all connections.
     func takeOwed(settling all: [Connection]) -> [(connection: Connection, action: OwedAction)] {
+        // The former leading daemon may have ended since it carried out one of them.
+        if !hasSteppedDown { suspect() }
+        hasSteppedDown = false
         for connection in all { connection.settle(connection.owed) }
         let taken = connections.flatMap { id in
             clients[id].map { client in

@@ -132,6 +132,14 @@ package struct ActionWatch {
         }
     }
 
+    /// Number of daemons that have ended while they ran the action, as far as this one knows.
+    func deaths(of ordinal: UInt64, _ session: Session) -> UInt64 {
+        guard hasSuspects else { return 0 }
+        let secret = SessionWords(session.secret)
+        return suspects.first { $0.session == secret && $0.death.ordinal == ordinal }?.death.count
+            ?? 0
+    }
+
     /// Suspects that `deaths` other daemons have ended since they ran an action.
     mutating func suspect(_ ordinal: UInt64, of session: Session, deaths: UInt64) {
         let secret = SessionWords(session.secret)

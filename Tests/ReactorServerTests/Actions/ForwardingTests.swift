@@ -338,6 +338,19 @@ struct ForwardingTests {
         #expect(passage.follower.server.sessions.all.count { $0.isStored } <= 3)
     }
 
+    @Test("a node that leads next suspects what the leader had, unless that stepped down")
+    func ownSuspects() throws {
+        for stepsDown in [false, true] {
+            let passage = try Passage()
+            passage.client.add(1)
+            _ = passage.take()
+            let forwarder = passage.follower.server.dispatcher.forwarder
+            if stepsDown { forwarder.excuse() }
+            let owed = forwarder.takeOwed(settling: [])
+            #expect(owed.map(\.action.deaths) == [stepsDown ? 0 : 1], "\(stepsDown)")
+        }
+    }
+
     @Test("one number may name two nodes, one after the other")
     func aliases() throws {
         let passage = try Passage()

@@ -98,14 +98,33 @@ struct ClusterWaitCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let end = ContinuousClock.now + (DurationText.parse(timeout) ?? .zero)
+        var revision: String?
+        while revision == nil {
+            do throws(Failure) {
+                revision = try await reached(before: end)
+            } catch {
+                // A daemon that starts is absent at first, and then serves no clients.
+                let mayPass = [Failure.unknownCode, Failure.unreachableCode].contains(error.code)
+                guard mayPass, ContinuousClock.now < end,
+                    (try? await Task.sleep(for: Self.pause)) != nil
+                else { throw error }
+            }
+        }
+        try Output.line(revision ?? "")
+    }
+
+    /// Waits once, on one connection; returns the revision of the daemon's state.
+    private func reached(before end: ContinuousClock.Instant) async throws(Failure) -> String {
         let client = try await connection.connect()
+        defer { client.close() }
         _ = try await status(of: client)
+        let rest = max(end - ContinuousClock.now, .milliseconds(1))
         var recency = SyncOptions()
-        (recency.atLeast, recency.consistent, recency.within) = (atLeast, atLeast == nil, timeout)
+        (recency.atLeast, recency.consistent) = (atLeast, atLeast == nil)
+        recency.within = "\(Int64(rest / .milliseconds(1)) + 1)ms"
         let revision = try await recency.sync(client)
         if all { try await awaitAll(client, until: end) }
-        client.close()
-        if let revision { try Output.line("\(revision)") }
+        return revision.map { "\($0)" } ?? ""
     }
 
     /// Waits until every node has reported as many rows as the daemon has now.

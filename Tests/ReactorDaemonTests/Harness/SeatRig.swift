@@ -90,6 +90,19 @@ final class SeatRig: Sendable {
     private let thread: WorkThread
 
     private final class Core {
+        /// Opens the data directory, which the rig before may hold a moment longer on a busy machine.
+        private static func history(_ data: DataConfig) throws -> History {
+            for _ in 0..<1_000 {
+                do throws(DaemonError) {
+                    return try History(data, environment: [:], uid: 0, Logger(label: "tests"))
+                } catch {
+                    guard case .journal(.inUse) = error else { throw error }
+                    WorkThread.pause(for: .milliseconds(10))
+                }
+            }
+            return try History(data, environment: [:], uid: 0, Logger(label: "tests"))
+        }
+
         let shell: ServerShell
         let listeners: [Listener]
         let log: ScriptedLog
@@ -102,8 +115,7 @@ final class SeatRig: Sendable {
             log = ScriptedLog(state, on: loop.handle)
             var data = DataConfig()
             data.directory = home.path("data")
-            let history = try History(
-                data, environment: [:], uid: 0, Logger(label: "tests"))
+            let history = try Self.history(data)
             let nodes = [("a", 1), ("b", 2), ("c", 3)].map {
                 ClusterConfig.Member($0.0, ClusterNode($0.1))
             }

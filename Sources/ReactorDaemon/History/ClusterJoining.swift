@@ -9,7 +9,7 @@ import ReactorThreads
 ///     // joining.line: "copied the history of cluster house up to row 812 from node a"
 ///
 /// *Place*: behind `reactord cluster join`, and before the start of a daemon whose directory has no
-/// history, or has one that the cluster's log no longer continues. The daemon does not run meanwhile.
+/// history, or a history that the cluster's log no longer continues. The daemon does not run meanwhile.
 /// *Cost*: the other node copies and verifies its history, and this one verifies the copy.
 package struct ClusterJoining {
     /// The result, for the operator.
@@ -109,7 +109,7 @@ extension ClusterJoining {
         !FileSystem.names(in: path).contains(SQLiteJournal.fileName)
     }
 
-    /// The other nodes with a peer socket, or the one that is called `name`.
+    /// The other nodes with a peer socket; with `name`, only the node of that name.
     private static func senders(
         of cluster: ClusterConfig, called name: String?, in file: String
     ) throws(DaemonError) -> [ClusterConfig.Member] {

@@ -4,7 +4,7 @@
 ///     let copy = try ReceivedCopy(for: directory)
 ///     try copy.begin("journal.sqlite", byteCount: 8_192)
 ///     try copy.append(bytes)
-///     let end = try copy.install()
+///     let end = try copy.install(as: instance)
 ///
 /// *Place*: at the receiver of a ``HistoryCopy``. *Shape*: the directory keeps its own history until
 /// the copy is complete and verified. A process that is killed while it replaces the files leaves a

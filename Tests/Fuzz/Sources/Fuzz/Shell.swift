@@ -70,8 +70,7 @@ final class Shell {
         case .append(let batch): server.appended(batch.turn, at: 0)
         case .encode(let capture): server.encoded(capture.encode())
         case .forward, .reply, .pauseReading, .resumeReading, .readHistory, .log, .inquire, .sum,
-            .beginSnapshot,
-            .cutConnections, .wake:
+            .beginSnapshot, .confirm, .cutConnections, .wake:
             break
         }
     }

@@ -221,7 +221,11 @@ extension Server {
     /// Carries out the actions that this server, which has begun to lead, would have passed on.
     package func carryOutOwed(at now: UInt64) {
         orders.begin(at: now)
-        for (connection, action) in dispatcher.forwarder.takeOwed(settling: connections.values) {
+        let owed = dispatcher.forwarder.takeOwed(settling: connections.values)
+        for (ordinal, session, deaths) in dispatcher.forwarder.takeAbandoned() {
+            dispatcher.suspect(ordinal, of: session, deaths: deaths)
+        }
+        for (connection, action) in owed {
             if action.deaths > 0, let session = connection.session {
                 dispatcher.suspect(action.ordinal, of: session, deaths: action.deaths)
             }
@@ -236,6 +240,14 @@ extension Server {
             connection.inlet.value.countWait(0)
             openNodes.bind(present, of: connection)
         }
+    }
+
+    /// Gives the current turn of a leading server a row, also if it has no change.
+    package func keepRow(at now: UInt64) {
+        precondition(outcomes.isFollowed, "a server that no other follows keeps a row")
+        orders.begin(at: now)
+        // The smallest fact: it changes nothing anywhere.
+        chronicle.record(.schemas([]))
     }
 
     /// Cancels all effects of a leading server, since another daemon may lead by now. The end of the

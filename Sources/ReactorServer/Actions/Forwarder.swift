@@ -31,6 +31,8 @@ final class Forwarder {
     /// The term of the last link.
     private var lastTerm: UInt64 = 0
     private var clients: [ConnectionID: OwingClient] = [:]
+    /// What is known of actions whose client has lost its connection.
+    private var abandoned = AbandonedActions()
     /// Connections with actions that the link does not have.
     private var unsent: [ConnectionID] = []
     /// The suspect that the link has; nil if it has none.
@@ -110,6 +112,11 @@ struct OwedAction {
     /// Whether the daemon of the last link that had it has carried it out.
     var hasRun = false
 
+    /// What is known of the action beyond its connection.
+    var doubt: AbandonedActions.Doubt {
+        AbandonedActions.Doubt(deaths: deaths, isOpen: wasSent && !hasRun)
+    }
+
     /// Whether the actions name the same nodes by the same numbers.
     func agrees(with names: [UInt32: UInt32]) -> Bool {
         nodes.allSatisfy { names[$0.id] ?? $0.node == $0.node }
@@ -127,10 +134,12 @@ extension Forwarder {
         var writer = WireWriter(capacity: FrameHeader.byteCount + body.count)
         writer.header(header)
         writer.raw(body)
+        let doubt = abandoned.recall(header.number, of: session)
         let action = OwedAction(
             ordinal: header.number, nodes: nodes, frame: writer.bytes,
             arrivedAt: orders.now &- connection.inlet.value.heldFor,
-            hasOptions: header.flags.contains(.options), deaths: deaths)
+            hasOptions: header.flags.contains(.options),
+            deaths: max(deaths, doubt?.deaths ?? 0), wasSent: doubt?.isOpen ?? false)
         let client = clients[connection.id] ?? OwingClient(connection, session)
         // A client that sends an ordinal twice has one of them carried out.
         guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
@@ -188,13 +197,21 @@ extension Forwarder {
     func abandonOwed(of connection: Connection, isGoodbye: Bool) {
         guard let client = clients.removeValue(forKey: connection.id) else { return }
         if alone?.connection == connection.id { alone = nil }
-        for action in client.owed where action.isCounted {
-            unansweredByteCount -= action.frame.count
+        for action in client.owed {
+            if action.isCounted { unansweredByteCount -= action.frame.count }
+            if !isGoodbye {
+                abandoned.remember(action.doubt, of: action.ordinal, client.session)
+            }
         }
         if client.isIntroduced {
             forward(.disconnect(connection: connection.id.rawValue, isGoodbye: isGoodbye))
         }
         invariants()
+    }
+
+    /// Takes the actions of which daemons have ended, and whose client has lost its connection.
+    func takeAbandoned() -> [(ordinal: UInt64, session: Session, deaths: UInt64)] {
+        abandoned.takeSuspects(countMax: ActionWatch.suspectsMax)
     }
 
     /// Takes all owed actions, as this server begins to lead, in the order in which each client sent
@@ -249,6 +266,7 @@ extension Forwarder {
 
     /// Another daemon leads, and the former may have ended since it carried out an action.
     private func suspect() {
+        abandoned.suspect()
         for client in clients.values {
             for index in client.owed.indices where client.owed[index].wasSent {
                 client.owed[index].deaths += client.owed[index].hasRun ? 0 : 1

@@ -192,7 +192,7 @@ struct WatchPage {
 }
 
 /// The secret of a session, as two words.
-struct SessionWords: Equatable {
+struct SessionWords: Hashable {
     let high: UInt64
     let low: UInt64
 

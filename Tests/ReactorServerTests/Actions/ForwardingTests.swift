@@ -241,6 +241,95 @@ struct ForwardingTests {
         #expect(try passage.count == 10)
     }
 
+    @Test(
+        "a client that is cut off and sends its action again does not clear it",
+        arguments: [false, true])
+    func suspectsOfFormerConnections(leads: Bool) throws {
+        let passage = try Passage()
+        let (server, follower) = (passage.follower.server, passage.follower)
+        var client = follower.client()
+        let session = try client.welcome().session
+        func comeBack() {
+            client.disconnect()
+            client = Passage.connect(follower, session: session)
+            client.dispatch(Tally.Action.add(by: 1), ordinal: 1)
+        }
+        client.open("/visits", as: 0)
+        client.add(1)
+        _ = passage.take()
+        // The first daemon ends while the client is away, the second while it is back.
+        client.disconnect()
+        server.closeLink(at: follower.now)
+        server.openLink(to: 2, at: follower.now)
+        comeBack()
+        _ = passage.take()
+        comeBack()
+        if leads {
+            try server.lead(in: 3, at: follower.now)
+            server.carryOutOwed(at: follower.now)
+            follower.settle()
+        } else {
+            server.closeLink(at: follower.now)
+            server.openLink(to: 3, at: follower.now)
+            for _ in 0..<3 { try passage.step() }
+        }
+        let log = try OutcomeLog(client.frames())
+        #expect(log[1]?.code == FaultCode.poisoned.rawValue)
+    }
+
+    @Test("a leader knows the actions of clients that are away, and an own end counts once")
+    func suspectsOfAbsentClients() throws {
+        let passage = try Passage()
+        let (server, follower) = (passage.follower.server, passage.follower)
+        let client = follower.client()
+        let session = try client.welcome().session
+        client.open("/visits", as: 0)
+        client.add(1)
+        client.add(10)
+        for term in 2...3 as ClosedRange<UInt64> {
+            _ = passage.take()
+            server.closeLink(at: follower.now)
+            server.openLink(to: term, at: follower.now)
+        }
+        client.disconnect()
+        try server.lead(in: 4, at: follower.now)
+        server.carryOutOwed(at: follower.now)
+        let next = Passage.connect(follower, session: session)
+        next.dispatch(Tally.Action.add(by: 1), ordinal: 1)
+        next.dispatch(Tally.Action.add(by: 10), ordinal: 2)
+        follower.settle()
+        let log = try OutcomeLog(next.frames())
+        // Only the first was sent while it was suspected.
+        #expect(log[1]?.code == FaultCode.poisoned.rawValue && log[2]?.isApplied == true)
+    }
+
+    @Test("the book of abandoned actions is bounded, and forgets the first session first")
+    func abandonedActions() {
+        func session(_ number: UInt8) -> Session {
+            Session(
+                secret: [UInt8](repeating: number, count: Session.secretBytes), uid: 0,
+                client: UInt64(number))
+        }
+        let sessions = [session(1), session(2), session(3)]
+        var book = AbandonedActions(countMax: 4)
+        let doubt = AbandonedActions.Doubt(deaths: 0, isOpen: true)
+        for session in sessions {
+            for ordinal in 1...2 as ClosedRange<UInt64> { book.remember(doubt, of: ordinal, session) }
+        }
+        book.remember(.init(deaths: 0, isOpen: false), of: 3, sessions[2])
+        #expect(book.count == 4 && book.recall(1, of: sessions[0]) == nil)
+        #expect(book.recall(2, of: sessions[1]) == doubt && book.recall(2, of: sessions[1]) == nil)
+        book.suspect()
+        #expect(book.recall(1, of: sessions[1]) == .init(deaths: 1, isOpen: false))
+        // A row has the first action by now.
+        sessions[2].advance(to: 1)
+        book.suspect()
+        #expect(book.count == 1)
+        let suspects = book.takeSuspects(countMax: 8)
+        #expect(suspects.map(\.ordinal) == [2] && suspects.map(\.deaths) == [1])
+        #expect(book.count == 0 && book.takeSuspects(countMax: 8).isEmpty)
+    }
+
     @Test("a deadline counts the time for which an action waits for a link, also at a new leader")
     func deadlines() throws {
         for leads in [false, true] {

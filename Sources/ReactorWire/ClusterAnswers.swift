@@ -33,6 +33,8 @@ package struct ClusterStatus: Equatable, Sendable {
     package var nodes: [ClusterNodeStatus]
     /// Why the actions of clients here do not reach the leader; null if they do, or are refused.
     package var link: String? = nil
+    /// Rows that wait in memory for space on the node's disk; 0 unless that is or was full.
+    package var unstored: UInt64 = 0
 }
 
 /// What a node does in its cluster.

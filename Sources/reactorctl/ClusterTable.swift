@@ -62,6 +62,9 @@ extension ClusterTable {
         var lines = [summary]
         if let outage = status.outage { lines.append("the engine does not answer: \(outage)") }
         if let link = status.link { lines.append("actions wait for a link to the leader: \(link)") }
+        if status.unstored > 0 {
+            lines.append("the disk is full: \(status.unstored) rows wait in memory for space")
+        }
         let others = nodes.filter { $0.differs ?? false }.map(\.name)
         if !others.isEmpty {
             lines.append("other reactors than the leader's: \(others.joined(separator: ", "))")
@@ -126,6 +129,7 @@ extension ClusterTable {
             "waiting": .number(status.waiting),
             "ageMilliseconds": status.age.map { .number($0) } ?? .null,
             "outage": Self.text(status.outage), "link": Self.text(status.link),
+            "unstored": .number(status.unstored),
             "promotions": .number(status.promotions),
             "depositions": .number(status.depositions),
             "nodes": .array(zip(status.nodes, nodes).map(Self.value)),

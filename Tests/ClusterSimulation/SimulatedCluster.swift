@@ -83,7 +83,8 @@ package final class SimulatedCluster {
         history = ClusterHistory(report: report)
         let world = SimulatedNode.World(
             log: log, timeline: time, sky: sky, history: history, counts: counts,
-            settings: settings, resubmit: { actions.undecided += $0 }, report: report)
+            settings: settings, resubmit: { actions.undecided += $0 },
+            makeAction: { actions.makeNext() }, report: report)
         nodes = ids.map { SimulatedNode($0, in: world) }
         log.onChange = { [unowned self] change in notice(change) }
         log.onCompaction = { [unowned self] position in checkCompaction(position) }

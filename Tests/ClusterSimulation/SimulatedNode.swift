@@ -14,6 +14,8 @@ package final class SimulatedNode {
         package let settings: ClusterSettings
         /// Gets actions whose outcome their client does not know.
         package let resubmit: ([UInt64]) -> Void
+        /// A new action, for a leader that needs a row.
+        package let makeAction: () -> UInt64
         package let report: (String) -> Void
     }
 
@@ -155,6 +157,7 @@ extension SimulatedNode {
         case .deposed(_, _, let after): depose(after)
         case .suspended: status.isActing = world.sky.faults?.ignoresSuspension ?? false
         case .resumed: status.isActing = true
+        case .needsRow: if status.isLeading { append([world.makeAction()], byteCount: 8) }
         case .leader(let leader): status.leader = leader
         case .outage: break
         case .needsSnapshot:
@@ -214,6 +217,11 @@ extension SimulatedNode {
 extension SimulatedNode {
     /// The leader decides on actions.
     package func decide(_ actions: [UInt64], byteCount: Int) {
+        append(actions, byteCount: byteCount)
+        drain()
+    }
+
+    private func append(_ actions: [UInt64], byteCount: Int) {
         var rows: [LogRow] = []
         for action in actions {
             let row = ClusterRow.make(action, byteCount: byteCount, behind: end)
@@ -225,7 +233,6 @@ extension SimulatedNode {
             }
         }
         machine.append(rows, at: now)
-        drain()
     }
 
     /// The leader is asked to step down.

@@ -306,4 +306,32 @@ struct ClusterLeaderTests {
         #expect(driver.calls.filter { $0.kind == .compact } == [.compact(upTo: Self.at(3))])
         #expect(driver.machine.book.reports.count == 3)
     }
+
+    @Test("a leader without actions appends a row once a quarter of the maximum was written")
+    func idle() {
+        let driver = Driver { $0.logBytes = 8_000 }
+        driver.lead()
+        driver.append(TestRows.rows([60]))
+        driver.receive(.appended(Self.at(1)))
+        func look(beat: UInt64) -> Bool {
+            for _ in 0..<3 {
+                driver.wait(400)
+                driver.receive(.beaten)
+            }
+            driver.receive(
+                .sighting(
+                    Driver.sighting(
+                        head: Self.at(1), term: 7, leader: Driver.claim(1, incarnation: 4),
+                        beat: beat)))
+            return driver.others == [.needsRow]
+        }
+        let revision = Self.at(1).revision
+        #expect(!look(beat: revision + 10) && look(beat: revision + 11))
+        #expect(!look(beat: revision + 20), "it is asked for once")
+        driver.append([TestRows.rows([60, 0])[1]])
+        driver.receive(
+            .appended(LogPosition(number: 2, revision: revision + 30)))
+        #expect(driver.machine.uncompactedByteCount > 5_800)
+        #expect(!look(beat: revision + 31) && look(beat: revision + 50))
+    }
 }

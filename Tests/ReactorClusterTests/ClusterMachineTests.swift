@@ -84,6 +84,39 @@ struct ClusterMachineTests {
         #expect(driver.calls == [.beat(term: 7)])
     }
 
+    @Test("a watch that loses an entry is opened again, also while the current state is wanted")
+    func lostEvent() {
+        let driver = Driver()
+        let entry = TestRows.entries(TestRows.rows([3]))[0]
+        driver.start()
+        driver.refresh()
+        var confirmed = 0
+        var opened = 0
+        for _ in 0..<12 {
+            confirmed += driver.calls.count { $0 == .confirm }
+            driver.receive(.sighting(Driver.sighting(head: entry.position)))
+            opened += driver.calls.count { $0.kind == .watch }
+            driver.wait(100)
+        }
+        // Each look was sent to confirm the state.
+        #expect(confirmed >= 4 && opened >= 1)
+    }
+
+    @Test("a node that is held reads no entries and does not take over, and then goes on")
+    func held() {
+        let driver = Driver()
+        let entry = TestRows.entries(TestRows.rows([3]))[0]
+        driver.start()
+        driver.hold(true)
+        #expect(driver.calls == [.unwatch])
+        driver.receive(.entries([entry]))
+        #expect(driver.others.isEmpty && driver.takeOver() == nil)
+        driver.hold(false)
+        #expect(driver.calls.contains(.watch(after: .beginning)))
+        driver.receive(.entries([entry]))
+        #expect(driver.others.contains { if case .apply = $0 { true } else { false } })
+    }
+
     @Test("a node that is no candidate, or has not reported yet, never takes over")
     func noCandidate() {
         let idle = Driver { $0.isCandidate = false }

@@ -50,6 +50,11 @@ final class MachineDriver {
         outputs = machine.takeOutputs()
     }
 
+    func hold(_ isHeld: Bool) {
+        machine.hold(isHeld, at: now)
+        outputs = machine.takeOutputs()
+    }
+
     func stepDown(to node: ClusterNode?) {
         machine.stepDown(to: node, at: now)
         outputs = machine.takeOutputs()

@@ -220,16 +220,36 @@ struct WatchFeedTests {
     @Test("an entry that is missing for two looks opens the watch again, if no other came")
     func polls() {
         var feed = WatchFeed()
+        var now: UInt64 = 0
+        func poll(head: UInt64, read: UInt64, after pause: UInt64 = 200) -> Bool {
+            now += pause * 1_000_000
+            return feed.poll(head: head, read: read, at: now)
+        }
         feed.open()
-        #expect(feed.poll(head: 5, read: 3) == false)
-        #expect(feed.poll(head: 5, read: 3) == true)
+        #expect(poll(head: 5, read: 3) == false)
+        #expect(poll(head: 5, read: 3) == true)
         feed.open()
-        #expect(!feed.poll(head: 5, read: 3) && !feed.poll(head: 9, read: 4))
-        #expect(!feed.poll(head: 9, read: 9) && !feed.poll(head: 10, read: 9))
-        #expect(feed.poll(head: 12, read: 10) == false)
-        #expect(feed.poll(head: 12, read: 10) == true)
+        #expect(!poll(head: 5, read: 3) && !poll(head: 9, read: 4))
+        #expect(!poll(head: 9, read: 9) && !poll(head: 10, read: 9))
+        #expect(poll(head: 12, read: 10) == false)
+        #expect(poll(head: 12, read: 10) == true)
         feed.close()
-        #expect(feed.poll(head: 12, read: 10) == false)
+        #expect(poll(head: 12, read: 10) == false)
+        // Looks that follow soon do not count, however many they are.
+        feed.open()
+        #expect(!poll(head: 12, read: 10))
+        for _ in 0..<4 { #expect(!poll(head: 12, read: 10, after: 20)) }
+        #expect(poll(head: 12, read: 10, after: 20))
+    }
+
+    @Test("a feed that is held opens no watch, and ends the open one")
+    func holds() {
+        var feed = WatchFeed()
+        #expect(feed.mustOpen && !feed.hold(true) && !feed.mustOpen)
+        #expect(!feed.hold(false) && feed.mustOpen)
+        feed.open()
+        #expect(!feed.mustOpen && feed.hold(true) && !feed.isOpen && !feed.hold(true))
+        #expect(!feed.hold(false) && feed.mustOpen)
     }
 }
 
@@ -297,7 +317,7 @@ struct LogTrimmerTests {
     private static func trimmer(_ count: UInt64) -> LogTrimmer {
         var settings = makeSettings()
         settings.logBytes = 64 * 64
-        var trimmer = LogTrimmer(settings)
+        var trimmer = LogTrimmer(settings, after: .beginning)
         for number in 1...count {
             trimmer.add(LogPosition(number: number, revision: number), byteCount: 64)
         }

@@ -21,19 +21,48 @@ from worker import Violation
 NAMES = ["a", "b", "c"]
 
 
+class SmallDisk:
+    """A file system in memory for one data directory, which another program can fill."""
+
+    def __init__(self, path, mebibytes):
+        self.path, self.filler = path, os.path.join(path, "filler")
+        os.makedirs(path, exist_ok=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", path], check=True)
+
+    @staticmethod
+    def can_be_made():
+        return os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
+            ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+            capture_output=True).returncode == 0
+
+    def fill(self):
+        with open(self.filler, "ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+
+    def free(self):
+        os.unlink(self.filler)
+
+    def close(self):
+        subprocess.run(["umount", "--lazy", self.path], check=False)
+
+
 class Cluster:
     """The daemons, the members of etcd, and their faults; on a network's machines, if any."""
 
     # Each node keeps a part of its history.
-    DATA = {"snapshotBytes": "1MiB", "keepBytes": "16MiB"}
+    DATA = {"snapshotBytes": "1MiB", "keepBytes": "64MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
-                 reactors=REACTORS):
+                 reactors=REACTORS, has_disks=False):
         self.random, self.binary = Random(seed), binary
         self.etcd = Etcd(home, network)
         self.ledger = Ledger()
         self.judges = True  # whether a duration beyond the promised one is a violation
         self.daemons = []
+        self.disks = [
+            SmallDisk(os.path.join(home, name, "disk"), 256) for name in NAMES if has_disks]
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
         self.filled = 0  # actions that made the log longer
@@ -51,6 +80,7 @@ class Cluster:
                 f"  logBytes: 4MiB\n  nodes:\n{nodes}")
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
+                       data=os.path.join(home, name, "disk", "data") if has_disks else None,
                        reactors=reactors, wrapper=network.enter(number) if network else ()))
 
     def begin_daemons(self):
@@ -261,14 +291,67 @@ class Cluster:
         self.await_serving()
         self.await_progress(time.monotonic())
 
+    def fill_disk(self, _):
+        """Another program fills a node's disk: the node goes on, and stores the rows when it may.
+
+        It is always the same node: it removes its older history, which is evidence.
+        """
+        if not self.disks:
+            print("skipped: fill_disk: no file system can be mounted here", flush=True)
+            return
+        number = 2
+        self.await_serving()
+        if self.random.random() < 0.5 and self.leader() != number:
+            self.tool("step-down", "--to", NAMES[number], number=self.leader())
+            self.await_serving()
+        size = self.daemons[number].log_size
+        self.disks[number].fill()
+        self.fill_until(lambda _: "the disk is full" in self.daemons[number].said(size))
+        # Longer than a node without news of the log serves its clients.
+        end = time.monotonic() + 2.5
+        while time.monotonic() < end:
+            self.check()
+            time.sleep(0.05)
+        self.await_serving()
+        self.await_progress(time.monotonic())
+        status = self.status(number)
+        if not status or status["unstored"] == 0 or status["stored"] >= status["applied"]:
+            raise Violation(f"{NAMES[number]} stores rows on a full disk: {status}")
+        if self.leader() == number:
+            # Its next server continues from rows that are in no file.
+            self.step_down(number)
+            self.await_serving()
+        goal = self.status(number)["applied"]
+        self.disks[number].free()
+        deadline = time.monotonic() + 30
+        while True:
+            status = self.status(number)
+            if status and status["unstored"] == 0 and status["stored"] >= goal:
+                break
+            if time.monotonic() > deadline:
+                raise Violation(f"{NAMES[number]} stores nothing again: {status}")
+            self.check()
+            time.sleep(0.05)
+        self.await_progress(time.monotonic())
+        # What it stores next continues what it has stored.
+        self.kill_daemon(number)
+
     def fill_log(self, leader):
         """Appends more than the log keeps for a node that is away, until the leader compacts it."""
-        client, deadline = Client(self.daemons[leader].socket, "filler"), time.monotonic() + 60
+        client = Client(self.daemons[leader].socket, "filler")
+        before = client.ask({"stats": {}})["clusterCompactions"]
+        client.connection.close()
+        self.fill_until(
+            lambda client: client.ask({"stats": {}})["clusterCompactions"] >= before + 2, leader)
+
+    def fill_until(self, is_done, leader=None):
+        """Appends large rows at the leader until `is_done`, called with a client of it."""
+        leader, deadline = self.await_leader() if leader is None else leader, time.monotonic() + 60
+        client = Client(self.daemons[leader].socket, "filler")
         try:
-            before = client.ask({"stats": {}})["clusterCompactions"]
-            while client.ask({"stats": {}})["clusterCompactions"] < before + 2:
+            while not is_done(client):
                 if time.monotonic() > deadline:
-                    raise Violation(f"the log is not compacted: {self.daemons[leader].tail()}")
+                    raise Violation(f"large rows have no effect: {self.daemons[leader].tail()}")
                 self.filled += 1
                 key = f"filler-{self.filled}"
                 # It cannot be packed, and replaces the former value. As with every action here, one
@@ -407,10 +490,12 @@ class Cluster:
                 daemon.process.send_signal(signal.SIGCONT)
                 daemon.kill()
         self.etcd.close()
+        for disk in self.disks:
+            disk.close()
 
 
 FAULTS = ["kill_daemon", "stop_daemon", "kill_machine", "kill_etcd", "stop_etcd", "step_down",
-          "end_daemon", "lose_data", "fall_behind", "kill_all"]
+          "end_daemon", "lose_data", "fall_behind", "fill_disk", "kill_all"]
 
 
 def run(binary, home, seed, count, names=None, judges=True):
@@ -422,7 +507,8 @@ def run(binary, home, seed, count, names=None, judges=True):
     unknown = set(names) - set(FAULTS)
     if unknown:
         raise Violation(f"no such faults: {unknown}")
-    cluster, timings = Cluster(binary, home, seed), Timings(names)
+    has_disks = "fill_disk" in names and bool(SmallDisk.can_be_made())
+    cluster, timings = Cluster(binary, home, seed, has_disks=has_disks), Timings(names)
     cluster.judges = judges
     try:
         cluster.begin()

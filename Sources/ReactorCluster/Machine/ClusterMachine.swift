@@ -43,7 +43,7 @@ package final class ClusterMachine {
         cursor = RowCursor(at: position, check: check)
         silence = LeaderSilence(settings, seed: seed)
         book = NodeBook(settings)
-        trimmer = LogTrimmer(settings)
+        trimmer = LogTrimmer(settings, after: position.entry)
         self.report.node = settings.node
         self.report.incarnation = 0
     }
@@ -100,7 +100,7 @@ package final class ClusterMachine {
     /// Number of entries that the log had at the last look and this node has not read.
     package var missingEntryCount: UInt64 { view.head - min(cursor.read.number, view.head) }
 
-    /// Bytes of the entries that this process has seen since its last compaction of the log.
+    /// Bytes that the engine got, as this process saw them, since its last compaction of the log.
     package var uncompactedByteCount: Int { trimmer.uncompactedByteCount }
 
     /// When ``tick(at:)`` is due; nil if only an event can change anything.
@@ -133,6 +133,12 @@ package final class ClusterMachine {
     package func stepDown(to successor: ClusterNode?, at now: UInt64) {
         expire(at: now)
         leadership?.give(to: successor)
+        advance(at: now)
+    }
+
+    /// Reads no entries while `isHeld` is true, and does not take over.
+    package func hold(_ isHeld: Bool, at now: UInt64) {
+        if feed.hold(isHeld) { outputs.append(.call(.unwatch)) }
         advance(at: now)
     }
 
@@ -182,7 +188,7 @@ package final class ClusterMachine {
 
     private func receive(answer event: EngineEvent, at now: UInt64) {
         guard let kind = event.answered, calls.finish(kind) else { return }
-        answered()
+        if view.outage.take() != nil { outputs.append(.outage(nil)) }
         switch event {
         case .announced(let version):
             if report.incarnation == 0 { report.incarnation = version }
@@ -219,25 +225,26 @@ extension ClusterMachine {
         if leadership != nil {
             lead(at: now)
         } else {
-            openFeed()
+            if feed.mustOpen {
+                feed.open()
+                outputs.append(.call(.watch(after: cursor.read)))
+            }
+            let retryAt = now + settings.retryInterval
             // A claim of its earlier process, which it does not take over itself.
             if isLedByFormerProcess, !settings.isCandidate, report.incarnation > 0,
                 calls.isReady(.vacate, at: now)
             {
-                send(
-                    .vacate(term: view.term, successor: nil), nextAt: now + settings.retryInterval)
+                send(.vacate(term: view.term, successor: nil), nextAt: retryAt)
             }
             if let candidacy, calls.isReady(.takeOver, at: now) {
-                send(
-                    .takeOver(seen: candidacy.seen, record: candidacy.record),
-                    nextAt: now + settings.retryInterval)
+                send(.takeOver(seen: candidacy.seen, record: candidacy.record), nextAt: retryAt)
             }
         }
         if candidacy == nil, calls.isReady(.look, at: now) {
             let interval = settings.lookInterval(isLeading: leadership != nil)
             freshness.ask(at: now, read: cursor.read.number)
-            view.looksForWish = leadership == nil && freshness.unmetWish() != nil
-            send(view.looksForWish ? .confirm : .look, nextAt: now + interval)
+            let confirms = leadership == nil && freshness.unmetWish() != nil
+            send(confirms ? .confirm : .look, nextAt: now + interval)
         }
     }
 
@@ -278,12 +285,6 @@ extension ClusterMachine {
         }
     }
 
-    private func openFeed() {
-        guard !feed.isOpen else { return }
-        feed.open()
-        outputs.append(.call(.watch(after: cursor.read)))
-    }
-
     /// A call got no answer.
     private func miss(_ kind: EngineCallKind, _ outage: EngineOutage, at now: UInt64) {
         if view.outage != outage {
@@ -301,10 +302,6 @@ extension ClusterMachine {
         }
     }
 
-    private func answered() {
-        if view.outage.take() != nil { outputs.append(.outage(nil)) }
-    }
-
     private func stop(_ fault: ClusterFault) {
         guard halt != .fault else { return }
         (halt, leadership, candidacy) = (.fault, nil, nil)
@@ -315,7 +312,7 @@ extension ClusterMachine {
 // MARK: - Following
 extension ClusterMachine {
     private func take(_ entries: [StoredEntry], at now: UInt64) {
-        guard leadership == nil, halt == nil else { return }
+        guard leadership == nil, halt == nil, !feed.isHeld else { return }
         for entry in entries {
             do throws(LogFork) {
                 switch try cursor.take(entry) {
@@ -358,14 +355,15 @@ extension ClusterMachine {
         book.observe(sighting.nodes, at: now)
         view.head = sighting.head.number
         learn(sighting.term, sighting.leader, at: now)
-        guard leadership == nil else { return trim(at: now) }
+        guard leadership == nil else { return trim(at: now, sighting.beat) }
         // An older state than the known one says nothing.
         if sighting.term >= view.term {
             freshness.see(head: sighting.head.number, read: cursor.read.number)
         }
         silence.see(sighting, at: now)
-        if !view.looksForWish, feed.poll(head: view.head, read: cursor.read.number) { feed.close() }
-        guard settings.isCandidate, report.incarnation > 0, cursor.read == sighting.head,
+        if feed.poll(head: view.head, read: cursor.read.number, at: now) { feed.close() }
+        guard settings.isCandidate, !feed.isHeld, report.incarnation > 0,
+            cursor.read == sighting.head,
             view.isVacant(sighting, for: settings.node, at: now) || silence.isOver
         else { return }
         silence.interrupt()
@@ -422,10 +420,9 @@ extension ClusterMachine {
     /// The log has the entry in flight.
     private func keep(at position: LogPosition, at now: UInt64) {
         guard let flight = leadership?.queue.flight else { return }
-        guard position.number == flight.expected + 1 else {
-            return stop(
-                .contradiction(
-                    "it appended entry \(position.number), expected \(flight.expected + 1)"))
+        let next = flight.expected + 1
+        guard position.number == next else {
+            return stop(.contradiction("it appended entry \(position.number), expected \(next)"))
         }
         leadership?.queue.confirm()
         trimmer.add(position, byteCount: flight.bytes.count)
@@ -490,7 +487,8 @@ extension ClusterMachine {
         outputs.append(.deposed(term: former.term, leader: view.leader, after: end))
     }
 
-    private func trim(at now: UInt64) {
+    private func trim(at now: UInt64, _ revision: UInt64) {
+        if trimmer.needsEntry(at: revision) { outputs.append(.needsRow) }
         guard calls.isReady(.compact, at: now),
             let target = trimmer.nextTarget(durable: book.durable)
         else { return }

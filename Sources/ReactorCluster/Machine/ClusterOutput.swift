@@ -17,6 +17,9 @@ package enum ClusterOutput: Equatable, Sendable {
     case suspended
     /// Effects may run again: this node still leads.
     case resumed
+    /// Append a row, also without a change: the engine's history can be compacted only up to an entry,
+    /// and the last one is too old.
+    case needsRow
     /// The leader has changed; nil if no leader is known.
     case leader(ClusterNode?)
     /// The engine does not answer; nil if it answers again.

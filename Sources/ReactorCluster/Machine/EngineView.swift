@@ -11,9 +11,6 @@ struct EngineView {
     /// Until this time, a vacancy is left to other nodes: this one has stepped down.
     var yieldsUntil: UInt64 = 0
     var beatSentAt: UInt64 = 0
-    /// Whether the last look was sent to confirm the state. Such looks come too soon after one another
-    /// to say that the watch lacks an entry.
-    var looksForWish = false
 
     /// The last term of this process that ended without an answer of the engine.
     var abandonedTerm: UInt64?

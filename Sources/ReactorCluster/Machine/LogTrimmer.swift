@@ -4,6 +4,9 @@
 /// compaction takes the engine's copy away. Entries that a slower node lacks stay, unless that node
 /// is behind by more than ``ClusterSettings/logBytes``. Sizes are sums over entries, kept at steps
 /// of a 64th of that maximum.
+///
+/// The engine keeps beats and reports as well, and compacts only up to an entry. So a leader without
+/// actions has to append an entry of its own: ``needsEntry(at:)``.
 struct LogTrimmer {
     private struct Mark {
         let number: UInt64
@@ -14,11 +17,18 @@ struct LogTrimmer {
     private let settings: ClusterSettings
     private var marks: [Mark] = []
     private var byteCount = 0
-    private var lastRevision: UInt64?
+    /// The revision of the last entry; 0 before the first.
+    private var lastRevision: UInt64
+    /// Whether an entry was asked for since the last one.
+    private var hasAskedForEntry = false
     private var compacted: LogPosition = .beginning
     private var asked: LogPosition?
 
-    init(_ settings: ClusterSettings) { self.settings = settings }
+    /// Begins after the entry at `position`.
+    init(_ settings: ClusterSettings, after position: LogPosition) {
+        self.settings = settings
+        lastRevision = position.revision
+    }
 
     /// Bytes of the entries after the last compaction of this process.
     var uncompactedByteCount: Int { byteCount - byteCount(upTo: compacted.number) }
@@ -29,11 +39,28 @@ struct LogTrimmer {
     /// Adds an entry of the log, in order. The revisions between two entries are other writes.
     mutating func add(_ position: LogPosition, byteCount added: Int) {
         let number = position.number
-        let others = lastRevision.map { position.revision - min($0 + 1, position.revision) } ?? 0
-        lastRevision = position.revision
-        byteCount += added + Int(min(others, 1 << 30)) * Self.writeByteCount
+        // Before the first entry, the other writes are those of the engine's whole history.
+        let others = lastRevision > 0 ? byteCountOfOthers(before: position.revision) : 0
+        (lastRevision, hasAskedForEntry) = (position.revision, false)
+        byteCount += added + others
         guard byteCount - (marks.last?.byteCount ?? 0) >= settings.logBytes / 64 else { return }
         marks.append(Mark(number: number, byteCount: byteCount))
+    }
+
+    /// Whether so much was written since the last entry, up to `revision`, that a compaction up to
+    /// another entry is due. True once for each entry.
+    mutating func needsEntry(at revision: UInt64) -> Bool {
+        guard !hasAskedForEntry, lastRevision > 0,
+            byteCountOfOthers(before: revision) >= settings.logBytes / 4
+        else { return false }
+        hasAskedForEntry = true
+        return true
+    }
+
+    /// About how many bytes were written between the last entry and `revision`.
+    private func byteCountOfOthers(before revision: UInt64) -> Int {
+        let others = revision - min(lastRevision + 1, revision)
+        return Int(min(others, 1 << 30)) * Self.writeByteCount
     }
 
     /// The position up to which the history is to be compacted now; nil if it is too early.

@@ -5,10 +5,22 @@
 /// at the next look, and no entry came in between.
 struct WatchFeed {
     private(set) var isOpen = false
+    /// Whether no entries are to be read.
+    private(set) var isHeld = false
     /// True from the opening until the first entry.
     private var isFresh = false
-    /// The head that the last look saw, and the last entry taken then.
-    private var lastPoll: (head: UInt64, read: UInt64)?
+    /// The head that the last look saw, the last entry taken then, and when that was.
+    private var lastPoll: (head: UInt64, read: UInt64, at: UInt64)?
+
+    /// Whether to open a watch.
+    var mustOpen: Bool { !isOpen && !isHeld }
+
+    /// Reads no entries while `isHeld` is true. Returns whether to end the watch.
+    mutating func hold(_ isHeld: Bool) -> Bool {
+        defer { isOpen = isOpen && !isHeld }
+        self.isHeld = isHeld
+        return isOpen && isHeld
+    }
 
     /// A watch was opened.
     mutating func open() {
@@ -26,11 +38,19 @@ struct WatchFeed {
     /// An entry after a missing one came. Returns whether to open the watch again.
     func mustReopenAtGap() -> Bool { isOpen && !isFresh }
 
+    /// Nanoseconds between two looks that count: within this time, an entry may be on its way. Looks
+    /// that confirm the state come sooner after one another.
+    static let pollInterval: UInt64 = 100_000_000
+
     /// A look saw `head`, and `read` is the last entry taken. Returns whether to open the watch
     /// again.
-    mutating func poll(head: UInt64, read: UInt64) -> Bool {
-        defer { lastPoll = (head, read) }
-        guard isOpen, let lastPoll else { return false }
-        return read < lastPoll.head && read == lastPoll.read
+    mutating func poll(head: UInt64, read: UInt64, at now: UInt64) -> Bool {
+        guard let former = lastPoll else {
+            lastPoll = (head, read, now)
+            return false
+        }
+        guard now >= former.at + Self.pollInterval else { return false }
+        lastPoll = (head, read, now)
+        return isOpen && read < former.head && read == former.read
     }
 }

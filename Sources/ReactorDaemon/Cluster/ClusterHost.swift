@@ -59,6 +59,8 @@ package enum ClusterNews: Sendable {
     case outage(EngineOutage?)
     /// The connection to the engine ended.
     case disconnected(String)
+    /// The disk has no space for the rows of the log, with the reason; nil if it has room again.
+    case disk(String?)
     /// The program must end.
     case stop(DaemonError)
 }

@@ -37,6 +37,7 @@ package final class ClusterMember: Journal {
     private let engine: any LogEngine
     private unowned let host: any ClusterHost
     private let ledger: RowLedger
+    private var backlog: RowBacklog
     private var status: Status
     /// The position of the last stored row that survives a power cut, and those of later rows.
     private var positions: [AppliedPosition]
@@ -52,6 +53,8 @@ package final class ClusterMember: Journal {
         var hasDismissed = false
         /// Whether orders are being carried out.
         var isDraining = false
+        /// Whether no entries are read, since too many rows wait for space on the disk.
+        var isHeld = false
         /// When the server was started: an earlier state of the log may lack rows with actions of
         /// its clients.
         var startedAt: UInt64
@@ -67,11 +70,13 @@ package final class ClusterMember: Journal {
     ///
     /// `position` is the same position in the log, which began after the row `origin`; `staleMax` is
     /// in nanoseconds. `seed` determines random delays, and must differ between the nodes.
-    /// `fingerprint` is that of the node's reactors, for the other nodes.
+    /// `fingerprint` is that of the node's reactors, for the other nodes. With `unstoredBytesMax` bytes
+    /// of rows that a full disk does not take, the node neither follows nor leads until there is room.
     package init(
         _ settings: ClusterSettings, staleMax: UInt64, behind origin: RowPosition,
         at position: AppliedPosition, _ end: JournalPosition, engine: any LogEngine,
-        host: any ClusterHost, seed: UInt64, fingerprint: UInt64 = 0
+        host: any ClusterHost, seed: UInt64, fingerprint: UInt64 = 0,
+        unstoredBytesMax: Int = 64 << 20
     ) {
         self.settings = settings
         self.staleMax = staleMax
@@ -81,6 +86,7 @@ package final class ClusterMember: Journal {
         self.host = host
         let ledger = RowLedger(after: end)
         self.ledger = ledger
+        backlog = RowBacklog(byteCountMax: unstoredBytesMax)
         status = Status(startedAt: host.now)
         positions = [position]
         var report = NodeReport(node: settings.node)
@@ -136,6 +142,28 @@ package final class ClusterMember: Journal {
         machine.stepDown(to: successor, at: host.now)
         drain()
     }
+
+    /// The local journal has the rows up to `number`.
+    package func stored(upTo number: UInt64) {
+        give(backlog.confirm(upTo: number))
+        hold()
+    }
+
+    /// The disk of the local journal is full: it drops what it was given and has not stored. The node
+    /// goes on with the rows in memory.
+    package func stall() { backlog.stall() }
+
+    /// The local journal takes rows again.
+    package func resumeStoring() {
+        give(backlog.resume())
+        hold()
+    }
+
+    /// Whether the local journal has no space for the rows of the log.
+    package var isStalled: Bool { backlog.isStalled }
+
+    /// Number of rows that wait until the local journal has space; 0 unless its disk is or was full.
+    package var unstoredCount: Int { backlog.isBehind ? backlog.rowCount : 0 }
 
     /// Records that the local journal has the rows up to `stored`, and that those up to `durable`
     /// survive a power cut; the next report contains it. `snapshot` is the row of the newest
@@ -236,6 +264,7 @@ extension ClusterMember {
         case .deposed(let term, _, let after): cease(term: term, after: after)
         case .suspended: cancelEffects()
         case .resumed: resumeEffects()
+        case .needsRow: keepRow()
         case .leader(let leader): host.take(.leader(leader))
         case .outage(let outage): host.take(.outage(outage))
         case .needsSnapshot(let after):
@@ -287,25 +316,46 @@ extension ClusterMember {
         store(rows, at: position)
         for row in rows {
             do throws(FollowError) {
-                let turn = try host.server.follow(row.batch, at: host.now)
-                host.note(turn: turn, hasRow: row.number)
+                try apply(row)
             } catch .otherEpoch {
                 // It is stored, with those behind it.
                 return restart(after: position.row)
             } catch {
                 return stop("row \(row.number): \(error)")
             }
-            host.endTurn()
         }
+    }
+
+    /// Applies a row as a turn of the server.
+    private func apply(_ row: JournalRow) throws(FollowError) {
+        let turn = try host.server.follow(row.batch, at: host.now)
+        host.note(turn: turn, hasRow: row.number)
+        host.endTurn()
     }
 
     private func store(_ rows: [JournalRow], at position: AppliedPosition) {
         guard !rows.isEmpty else { return }
-        host.store(rows, log: position.words(behind: origin))
         positions.append(position)
+        give(backlog.add(rows, position.words(behind: origin)))
+        hold()
     }
 
-    /// Continues with a server that was recovered from the stored rows, which end at `expected`.
+    private func give(_ pieces: [RowBacklog.Piece]) {
+        for piece in pieces { host.store(piece.rows, log: piece.words) }
+    }
+
+    /// Neither follows nor leads while too many rows wait for space on the disk.
+    private func hold() {
+        let isFull = backlog.isFull(status.isHeld)
+        guard isFull != status.isHeld, !status.isStopped else { return }
+        status.isHeld = isFull
+        if isFull { stepDown(to: nil) }
+        machine.hold(status.isHeld, at: host.now)
+        drain()
+    }
+
+    /// Continues with a server that was recovered from the stored rows. Those that a full disk has not
+    /// taken follow; the last row is then `expected`.
     private func restart(after expected: RowPosition) {
         let end: JournalPosition
         do throws(DaemonError) {
@@ -315,15 +365,22 @@ extension ClusterMember {
             }
             end = recovered
         } catch { return stop(error) }
-        guard end.number == expected.number, end.chain == expected.chain else {
+        let missing = backlog.rows(after: end.number)
+        let last = missing.last?.position ?? end
+        guard last.number == expected.number, last.chain == expected.chain else {
             return stop(
                 .engine(
                     "the data directory ends with row \(end.number), and the log with row "
                         + "\(expected.number): start the daemon again"))
         }
         hasDropped = false
-        ledger.goBack(to: end)
+        ledger.goBack(to: last)
         status.startedAt = host.now
+        for row in missing {
+            do throws(FollowError) { try apply(row) } catch {
+                return stop("row \(row.number), which the disk has no space for: \(error)")
+            }
+        }
     }
 }
 
@@ -343,6 +400,13 @@ extension ClusterMember {
         host.take(.leads(term: term))
         host.server.carryOutOwed(at: host.now)
         host.turnSoon()
+    }
+
+    /// Gives the server's turn a row.
+    private func keepRow() {
+        guard status.isLeading, !status.isSteppingDown else { return }
+        host.server.keepRow(at: host.now)
+        host.endTurn()
     }
 
     /// The log has the leader's rows up to `position`.

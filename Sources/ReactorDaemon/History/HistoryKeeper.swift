@@ -29,8 +29,10 @@ final class HistoryKeeper {
     private var record = SnapshotRecord()
     private var fresh: FreshRows
     /// The last turn that the journal has. In a cluster, whose log has the rows before the journal,
-    /// `sharedRow` returns the row of the server's last turn, if it has had one.
-    private var progress: (appendedTurn: UInt64, sharedRow: (() -> UInt64?)?) = (0, nil)
+    /// `sharedRow` returns the row of the server's last turn, if it has had one; and `isStalled` says
+    /// whether the journal lacks rows for want of space.
+    private var progress: (appendedTurn: UInt64, sharedRow: (() -> UInt64?)?, isStalled: Bool) =
+        (0, nil, false)
 
     init(_ history: History, of server: Server, on loop: LoopHandle) throws(DaemonError) {
         self.server = server
@@ -68,6 +70,9 @@ final class HistoryKeeper {
     /// From now on, the log of a cluster has rows before the journal does; `lastRow` returns the row
     /// of the server's last turn, if it has had one.
     func beginSharing(_ lastRow: @escaping () -> UInt64?) { progress.sharedRow = lastRow }
+
+    /// Takes no snapshot while `isStalled` is true: the journal does not have the server's rows.
+    func setStalled(_ isStalled: Bool) { progress.isStalled = isStalled }
 
     /// Whether other daemons have the same history, in a cluster.
     var isSharing: Bool { progress.sharedRow != nil }
@@ -177,7 +182,9 @@ final class HistoryKeeper {
 
     private func isDue(at now: UInt64) -> Bool {
         // On a full disk there are no changes to save, and no room for a snapshot.
-        guard fresh.isChanged, server.mode != .full, !isBusy else { return false }
+        guard fresh.isChanged, server.mode != .full, !progress.isStalled, !isBusy else {
+            return false
+        }
         if server.admission == .shrinking { return isRelief }
         if bounds.ceiling.isRelief(
             freshByteCount: fresh.byteCount, shrunkByteCount: server.shrunkByteCount)

@@ -353,10 +353,9 @@ extension Daemon {
 
 // MARK: - A full disk
 extension Daemon {
-    /// Returns to the last durable state and serves it read-only.
+    /// Returns to the last durable state and serves it read-only. A node of a cluster goes on.
     private func becomeReadOnly(_ message: String) {
-        // The other nodes serve the clients; this one catches up from the log once it has room.
-        guard shell.seat == nil else { return end(with: .diskFailed(message)) }
+        if let seat = shell.seat { return seat.stall(message) }
         logger.critical(
             "the disk is full: read-only until there is room, actions without an outcome are refused",
             metadata: ["reason": "\(message)"])
@@ -424,7 +423,7 @@ extension Daemon {
         case .leads: openTree()
         case .ceased: if ending.isLeaving { loop.stop() }
         case .stop(let error): end(with: error)
-        case .leader, .cut, .outage, .disconnected: break
+        case .leader, .cut, .outage, .disconnected, .disk: break
         }
     }
 }

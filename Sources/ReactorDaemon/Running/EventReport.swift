@@ -68,6 +68,11 @@ struct EventReport {
         case .outage(nil): logger.notice("etcd answers again")
         case .disconnected(let reason):
             logger.warning("the connection to etcd ended", metadata: ["reason": "\(reason)"])
+        case .disk(let reason?):
+            logger.critical(
+                "the disk is full: rows of the cluster's log wait in memory for space",
+                metadata: ["reason": "\(reason)"])
+        case .disk(nil): logger.notice("the disk has room again: storing the waiting rows")
         case .stop(let error): logger.critical("\(error)")
         }
     }

@@ -47,8 +47,9 @@ final class ClusterSeat {
 
     /// Begins to follow the log.
     func begin() {
-        host.keeper.journal.onAppended = { [unowned host] number in
+        host.keeper.journal.onAppended = { [unowned host, unowned member] number in
             if let turn = host.turns.take(upTo: number) { host.shell.stored(turn) }
+            member.stored(upTo: number)
         }
         relay?.begin()
         log.open()
@@ -58,11 +59,28 @@ final class ClusterSeat {
     func tick() {
         let journal = host.keeper.journal
         host.synchronizeIfDue()
+        resumeStoring()
         member.update(
             stored: journal.lastNumber, durable: journal.durableNumber,
             snapshot: host.keeper.snapshotNumber)
         member.tick()
         relay?.update(member)
+    }
+
+    /// The disk is full: the node keeps the rows in memory, and takes no snapshot.
+    func stall(_ reason: String) {
+        host.keeper.setStalled(true)
+        member.stall()
+        host.take(.disk(reason))
+    }
+
+    /// Stores rows again if the disk has room.
+    private func resumeStoring() {
+        guard member.isStalled, host.keeper.hasRoom else { return }
+        host.keeper.setStalled(false)
+        host.keeper.journal.resume()
+        host.take(.disk(nil))
+        member.resumeStoring()
     }
 
     /// Passes what clients of this daemon do to the leading one.
@@ -216,7 +234,7 @@ private final class ShellHost: ClusterHost {
         // connection on other nodes.
         case .cut(false), .leads: shell.renumber(after: firstConnection)
         case .leader(let leader): server.setLeader(leader.flatMap { config.name(of: $0) })
-        case .ceased, .cut, .outage, .disconnected, .stop: break
+        case .ceased, .cut, .outage, .disconnected, .disk, .stop: break
         }
         if let member { relay?.update(member) }
         onNews(news)
@@ -284,7 +302,7 @@ extension ClusterStatus {
                     applied: report.applied, stored: report.stored, durable: report.durable,
                     time: member.wallClock(of: entry.node), isLost: lost.contains(entry.node),
                     fingerprint: entry.node == own ? member.fingerprint : report.fingerprint)
-            }, link: obstacle)
+            }, link: obstacle, unstored: UInt64(member.unstoredCount))
     }
 }
 

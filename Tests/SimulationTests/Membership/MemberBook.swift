@@ -34,6 +34,8 @@ final class MemberBook {
         var forwarded = 0
         /// Barriers that were answered.
         var synced = 0
+        /// Times that a disk was found full.
+        var stalls = 0
     }
 
     /// The highest sequence of an outcome that a client has.

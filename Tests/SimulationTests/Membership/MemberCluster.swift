@@ -118,6 +118,7 @@ final class MemberCluster {
         for node in nodes {
             node.setCut(false)
             node.world.heal()
+            node.freeDisk()
         }
         let limit = timeline.now + 20_000_000_000
         while violations.isEmpty, timeline.now < limit, !unrest.isEmpty {
@@ -351,7 +352,7 @@ extension MemberCluster {
             guard isStormy, violations.isEmpty else { return }
             let leader = nodes.first(where: \.isLeading)
             let target = sky.chance(60) ? leader ?? sky.pick(nodes) : sky.pick(nodes)
-            switch sky.between(0, 13) {
+            switch sky.between(0, 14) {
             case 0...3: cut(target)
             case 12, 13:
                 guard let place = nodes.firstIndex(where: { $0.id == sky.pick(nodes).id }) else {
@@ -360,6 +361,7 @@ extension MemberCluster {
                 peers?.cut(place, for: sky.between(20_000_000, 3_000_000_000))
             case 4, 5: target.restart(isPowerCut: sky.chance(50))
             case 6: for node in nodes where sky.chance(60) { node.restart(isPowerCut: true) }
+            case 14: target.fillDisk(for: sky.between(50_000_000, 3_000_000_000))
             case 7, 8: leader?.stepDown(to: sky.chance(70) ? sky.pick(nodes).id : nil)
             case 9: sky.stall(until: timeline.now + sky.between(100_000_000, 1_500_000_000))
             default: sky.turnStormy()

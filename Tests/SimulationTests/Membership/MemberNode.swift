@@ -43,6 +43,8 @@ final class MemberNode: ClusterHost {
     private var isCandidate = true
     private var engine: SimulatedEngine
     private var journal = MemoryJournal()
+    /// Whether the journal has no space, and whether it drops rows since it had none.
+    private var disk = (isFull: false, isDropping: false)
     private var plannedAt: UInt64?
     /// Number of the process.
     private(set) var life = 0
@@ -139,7 +141,8 @@ final class MemberNode: ClusterHost {
         settings.isCandidate = isCandidate
         let member = ClusterMember(
             settings, staleMax: Self.staleMax, behind: RowPosition(number: 0, chain: 1),
-            at: journal.position, journal.end, engine: engine, host: self, seed: shared.sky.bits())
+            at: journal.position, journal.end, engine: engine, host: self, seed: shared.sky.bits(),
+            unstoredBytesMax: shared.sky.pick([1_000, 64 << 20]))
         self.member.current = member
         member.onAppended = { [unowned self] turn in
             if shared.fault != .tellsEarly { world.appended(turn) }
@@ -175,7 +178,27 @@ final class MemberNode: ClusterHost {
     func endTurn() { world.endTurn() }
     func turnSoon() { world.turnSoon() }
 
-    func store(_ rows: [JournalRow], log words: [UInt64]) { journal.store(rows, words) }
+    func store(_ rows: [JournalRow], log words: [UInt64]) {
+        guard !disk.isFull, !disk.isDropping else {
+            if !disk.isDropping {
+                shared.book.counts.stalls += 1
+                later { $0.stall() }
+            }
+            disk.isDropping = true
+            return
+        }
+        journal.store(rows, words)
+        let number = journal.end.number
+        later { $0.stored(upTo: number) }
+    }
+
+    /// The journal reports something to the member of this process.
+    private func later(_ report: @escaping (ClusterMember) -> Void) {
+        let life = life
+        shared.timeline.after(1_000_000) { [unowned self] in
+            if life == self.life, let member = member.current { report(member) }
+        }
+    }
 
     // A server that steps down holds its input, and its effects are cancelled with its last row.
     func holdJobs() {}
@@ -230,7 +253,7 @@ final class MemberNode: ClusterHost {
             shared.book.counts.cuts += 1
             if servesStale { server.setCut(false, at: now) }
         case .stop(let error): shared.book.fail("node \(id.index) stops: \(error)")
-        case .leader, .cut, .outage, .disconnected: break
+        case .leader, .cut, .outage, .disconnected, .disk: break
         }
     }
 }
@@ -319,6 +342,24 @@ extension MemberNode {
     /// Has the node hand over the leadership.
     func stepDown(to successor: ClusterNode?) { member.current?.stepDown(to: successor) }
 
+    /// Another program fills the disk for some nanoseconds.
+    func fillDisk(for time: UInt64) {
+        guard !disk.isFull else { return }
+        disk.isFull = true
+        shared.timeline.after(time) { [unowned self] in freeDisk() }
+    }
+
+    /// The disk has space again.
+    func freeDisk() {
+        disk.isFull = false
+        guard disk.isDropping else { return }
+        guard member.current?.isStalled ?? false else {
+            return later { [unowned self] _ in freeDisk() }
+        }
+        disk.isDropping = false
+        member.current?.resumeStoring()
+    }
+
     /// The process ends, or the power with `isPowerCut`, and starts again with what the journal has.
     func restart(isPowerCut: Bool) {
         shared.book.counts.restarts += 1
@@ -326,6 +367,7 @@ extension MemberNode {
         engine.abandon()
         member.current = nil
         life += 1
+        disk.isDropping = false
         plannedAt = nil
         if isPowerCut { journal.cut(shared.sky) }
         endEffects()

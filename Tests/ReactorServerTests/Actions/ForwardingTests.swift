@@ -314,7 +314,7 @@ struct ForwardingTests {
         var book = AbandonedActions(countMax: 4)
         let doubt = AbandonedActions.Doubt(deaths: 0, isOpen: true)
         for session in sessions {
-            for ordinal in 1...2 as ClosedRange<UInt64> { book.remember(doubt, of: ordinal, session) }
+            for ordinal in [1, 2] as [UInt64] { book.remember(doubt, of: ordinal, session) }
         }
         book.remember(.init(deaths: 0, isOpen: false), of: 3, sessions[2])
         #expect(book.count == 4 && book.recall(1, of: sessions[0]) == nil)

@@ -14,6 +14,8 @@ import ArgumentParser
         @Option(help: "Appends of each side in a round.") var count = 500
         @Option(help: "Rounds.") var rounds = 5
         @Option(help: "Bytes of an entry, at most 8,000.") var bytes = 200
+        @Option(help: "The socket of a running member, instead of starting members.")
+        var socket: String?
 
         func validate() throws {
             guard members > 0, count > 0, rounds > 0, 0...8_000 ~= bytes else {
@@ -22,14 +24,16 @@ import ArgumentParser
         }
 
         func run() throws {
-            let etcd = try EtcdMembers(members)
-            defer { etcd.stop() }
-            let path = etcd.socket(0)
+            let etcd = socket == nil ? try EtcdMembers(members) : nil
+            defer { etcd?.stop() }
+            let path = socket ?? etcd?.socket(0) ?? ""
             let loop = try EventLoop()
-            let ours = try LogClient(path, "ours", loop)
-            let bareTerm = try LogClient(path, "bare", loop).lead()
+            // A running member has the logs of earlier runs.
+            let run = UInt64.random(in: .min ... .max)
+            let ours = try LogClient(path, "ours-\(run)", loop)
+            let bareTerm = try LogClient(path, "bare-\(run)", loop).lead()
             let term = ours.lead()
-            let bare = BareEtcd(to: path, cluster: "bare")
+            let bare = BareEtcd(to: path, cluster: "bare-\(run)")
             let entry = [UInt8](repeating: 7, count: bytes)
             var times: (ours: [Duration], bare: [Duration]) = ([], [])
             for round in 0..<rounds + 1 {
@@ -45,7 +49,8 @@ import ArgumentParser
                 if round > 0 { times.ours += appended }
             }
             times = (times.ours.sorted(), times.bare.sorted())
-            report("etcd \(ours.version), \(members) members, \(bytes) bytes")
+            let place = socket.map { "at \($0)" } ?? "\(members) members"
+            report("etcd \(ours.version), \(place), \(bytes) bytes")
             for (name, part) in [("p50", 0.5), ("p99", 0.99)] {
                 let our = times.ours[Int(Double(times.ours.count) * part)]
                 let its = times.bare[Int(Double(times.bare.count) * part)]

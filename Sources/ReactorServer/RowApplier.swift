@@ -112,7 +112,9 @@ final class RowApplier {
         case .done(let client, let ordinal):
             guard let session = sessions.find(client: client) else { return }
             outcomes.passEnd(of: ordinal, session)
-        case .term: outcomes.endFormerEffects()
+        case .term(_, let term):
+            forwarder.hear(of: term)
+            outcomes.endFormerEffects()
         case .stepDown: forwarder.excuse()
         case .outcome(let client, let ordinal, let outcome):
             let session = sessions.find(client: client)

@@ -222,8 +222,8 @@ extension Server {
     package func carryOutOwed(at now: UInt64) {
         orders.begin(at: now)
         let owed = dispatcher.forwarder.takeOwed(settling: connections.values)
-        for (ordinal, session, deaths) in dispatcher.forwarder.takeAbandoned() {
-            dispatcher.suspect(ordinal, of: session, deaths: deaths)
+        for action in dispatcher.forwarder.takeAbandoned() {
+            dispatcher.suspect(action.ordinal, of: action.session, deaths: action.deaths)
         }
         for (connection, action) in owed {
             if action.deaths > 0, let session = connection.session {

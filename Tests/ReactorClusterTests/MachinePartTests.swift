@@ -221,7 +221,7 @@ struct WatchFeedTests {
     func polls() {
         var feed = WatchFeed()
         var now: UInt64 = 0
-        func poll(head: UInt64, read: UInt64, after pause: UInt64 = 200) -> Bool {
+        func poll(head: UInt64, read: UInt64, after pause: UInt64 = 400) -> Bool {
             now += pause * 1_000_000
             return feed.poll(head: head, read: read, at: now)
         }
@@ -238,7 +238,7 @@ struct WatchFeedTests {
         // Looks that follow soon do not count, however many they are.
         feed.open()
         #expect(!poll(head: 12, read: 10))
-        for _ in 0..<4 { #expect(!poll(head: 12, read: 10, after: 20)) }
+        for _ in 0..<14 { #expect(!poll(head: 12, read: 10, after: 20)) }
         #expect(poll(head: 12, read: 10, after: 20))
     }
 

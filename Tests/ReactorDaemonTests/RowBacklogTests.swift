@@ -55,7 +55,7 @@ struct RowBacklogTests {
 
     @Test("a backlog is full at its maximum, until half of it is stored")
     func full() {
-        var backlog = RowBacklog(byteCountMax: 1_000)
+        var backlog = RowBacklog(byteCountMax: 2_600)
         backlog.stall()
         for number in 1...4 as ClosedRange<UInt64> {
             #expect(!backlog.isFull(false))

@@ -53,6 +53,8 @@ class Cluster:
 
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "64MiB"}
+    # The node whose disk is filled. What it removes then must not be enough to go on.
+    FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
                  reactors=REACTORS, has_disks=False):
@@ -79,7 +81,8 @@ class Cluster:
                 f"  engine: {self.etcd.socket(number)}\n  takeover: {takeover}\n"
                 f"  logBytes: 4MiB\n  nodes:\n{nodes}")
             self.daemons.append(
-                Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
+                Daemon(binary, os.path.join(home, name),
+                       self.FILLED_DATA if number == self.FILLED else self.DATA, extra=extra,
                        data=os.path.join(home, name, "disk", "data") if has_disks else None,
                        reactors=reactors, wrapper=network.enter(number) if network else ()))
 
@@ -299,7 +302,7 @@ class Cluster:
         if not self.disks:
             print("skipped: fill_disk: no file system can be mounted here", flush=True)
             return
-        number = 2
+        number = self.FILLED
         self.await_serving()
         if self.random.random() < 0.5 and self.leader() != number:
             self.tool("step-down", "--to", NAMES[number], number=self.leader())
@@ -321,9 +324,18 @@ class Cluster:
             # Its next server continues from rows that are in no file.
             self.step_down(number)
             self.await_serving()
-        goal = self.status(number)["applied"]
-        self.disks[number].free()
+        # With half of logBytes in memory it reads no further rows, and closes its clients.
+        last = self.filled + 45
+        self.fill_until(lambda _: self.filled >= last)
         deadline = time.monotonic() + 30
+        while not (status := self.status(number)) or not status["isCut"]:
+            if time.monotonic() > deadline:
+                raise Violation(f"{NAMES[number]} reads on with a full disk: {status}")
+            self.check()
+            time.sleep(0.05)
+        goal = status["applied"]
+        self.disks[number].free()
+        deadline = time.monotonic() + 60
         while True:
             status = self.status(number)
             if status and status["unstored"] == 0 and status["stored"] >= goal:

@@ -2,7 +2,7 @@
 ///
 /// *Shape*: a watch that was opened again for a gap is not opened once more for the next gap, since
 /// events of the former watch may still arrive. It is, if an entry that a look saw is still missing
-/// at the next look, and no entry came in between.
+/// ``pollInterval`` later, and no entry came in between.
 struct WatchFeed {
     private(set) var isOpen = false
     /// Whether no entries are to be read.
@@ -38,9 +38,9 @@ struct WatchFeed {
     /// An entry after a missing one came. Returns whether to open the watch again.
     func mustReopenAtGap() -> Bool { isOpen && !isFresh }
 
-    /// Nanoseconds between two looks that count: within this time, an entry may be on its way. Looks
-    /// that confirm the state come sooner after one another.
-    static let pollInterval: UInt64 = 100_000_000
+    /// Nanoseconds between two looks that count: etcd sends a new watch the former entries within a
+    /// tenth of a second. Looks that confirm the state come sooner after one another.
+    static let pollInterval: UInt64 = 300_000_000
 
     /// A look saw `head`, and `read` is the last entry taken. Returns whether to open the watch
     /// again.

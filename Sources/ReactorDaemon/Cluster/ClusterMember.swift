@@ -16,7 +16,8 @@ import ReactorServer
 /// *Place*: between a ``ClusterMachine``, whose orders it carries out, and a ``ClusterHost``. It is
 /// the leading server's journal. *Owner*: the loop's thread.
 ///
-/// *Shape*: each row is given to the local history before the outputs of its turn are carried out.
+/// *Shape*: each row is given to the local history before the outputs of its turn are carried out,
+/// unless the disk is full: then it waits in memory.
 /// While the node follows, each row is one turn. A server serves clients once it has all rows that
 /// the log had at some time after the server's start, for as long as that time is at most `staleMax`
 /// ago.
@@ -161,6 +162,9 @@ package final class ClusterMember: Journal {
 
     /// Whether the local journal has no space for the rows of the log.
     package var isStalled: Bool { backlog.isStalled }
+
+    /// Whether the node reads no rows, since too many wait for space.
+    package var isHeld: Bool { status.isHeld }
 
     /// Number of rows that wait until the local journal has space; 0 unless its disk is or was full.
     package var unstoredCount: Int { backlog.isBehind ? backlog.rowCount : 0 }

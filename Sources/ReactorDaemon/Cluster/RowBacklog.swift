@@ -27,8 +27,8 @@ struct RowBacklog {
             byteCount = rows.reduce(0) { $0 + $1.deltas.count + $1.facts.count + Self.rowByteCount }
         }
 
-        /// About the bytes of a row without its deltas and facts.
-        private static let rowByteCount = 64
+        /// About the bytes of a row in memory without its deltas and facts.
+        private static let rowByteCount = 450
     }
 
     /// Maximum bytes of a slice, unless it is one piece.

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import ReactorBytes
 import ReactorJournal
@@ -238,6 +239,9 @@ final class HistoryKeeper {
         let callbacks = orders.begin()
         fresh.clear()
         do throws(JournalError) {
+            guard !progress.isStalled else {
+                throw .system(SystemFailure(call: "write", path: directory.path, code: ENOSPC))
+            }
             task = try SnapshotRun(
                 of: snapshot, number: progress.sharedRow?() ?? journal.lastNumber,
                 in: directory, on: loop

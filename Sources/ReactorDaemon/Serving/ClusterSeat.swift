@@ -23,6 +23,9 @@ final class ClusterSeat {
     private let host: ShellHost
     /// The links to the other nodes; nil without `peer:`.
     private let relay: PeerRelay?
+    /// Bytes of rows in memory that a full disk does not take, from which on the node reads no others;
+    /// half of `logBytes` if that is less.
+    private static let unstoredBytesMax = 64 << 20
 
     /// Joins a cluster, whose log has the rows up to `start`; `end` is that row in the data directory
     /// of `keeper`.
@@ -37,7 +40,9 @@ final class ClusterSeat {
         member = ClusterMember(
             config.settings, staleMax: UInt64(config.staleMax / .nanoseconds(1)),
             behind: cluster.origin.row, at: start, end, engine: log, host: host, seed: seed,
-            fingerprint: TypesFingerprint(of: shell.server.tree).value)
+            fingerprint: TypesFingerprint(of: shell.server.tree).value,
+            // A node that is further behind than the log lasts would need a copy.
+            unstoredBytesMax: min(Self.unstoredBytesMax, config.settings.logBytes / 2))
         host.timer.onFire = { [unowned member] in member.tick() }
         host.member = member
         keeper.beginSharing { [unowned host, unowned member] in
@@ -76,8 +81,8 @@ final class ClusterSeat {
 
     /// Stores rows again if the disk has room.
     private func resumeStoring() {
+        defer { host.keeper.setStalled(member.unstoredCount > 0) }
         guard member.isStalled, host.keeper.hasRoom else { return }
-        host.keeper.setStalled(false)
         host.keeper.journal.resume()
         host.take(.disk(nil))
         member.resumeStoring()
@@ -214,7 +219,8 @@ private final class ShellHost: ClusterHost {
 
     func recover() throws(DaemonError) -> JournalPosition? {
         guard !isEnding else { return nil }
-        // The rows that the log has are on the journal's thread, or in the file.
+        // The rows that the log has are on the journal's thread, or in the file. Those that a full disk
+        // does not take are the member's.
         keeper.journal.awaitStored()
         turns = TurnRows()
         let end = try shell.rebuild()

@@ -77,6 +77,10 @@ final class PeerRelay {
             return connection.finish(
                 with: .refused("node \(config.node) does not know whether it has all rows"))
         }
+        guard shell.seat?.member.unstoredCount ?? 0 == 0 else {
+            return connection.finish(
+                with: .refused("the disk of node \(config.node) is full, and lacks rows"))
+        }
         copies.send(over: connection)
     }
 

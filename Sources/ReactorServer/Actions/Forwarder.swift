@@ -134,15 +134,15 @@ extension Forwarder {
         var writer = WireWriter(capacity: FrameHeader.byteCount + body.count)
         writer.header(header)
         writer.raw(body)
+        let client = clients[connection.id] ?? OwingClient(connection, session)
+        // A client that sends an ordinal twice has one of them carried out.
+        guard header.number > client.owed.last?.ordinal ?? 0 else { return }
         let doubt = abandoned.recall(header.number, of: session)
         let action = OwedAction(
             ordinal: header.number, nodes: nodes, frame: writer.bytes,
             arrivedAt: orders.now &- connection.inlet.value.heldFor,
             hasOptions: header.flags.contains(.options),
             deaths: max(deaths, doubt?.deaths ?? 0), wasSent: doubt?.isOpen ?? false)
-        let client = clients[connection.id] ?? OwingClient(connection, session)
-        // A client that sends an ordinal twice has one of them carried out.
-        guard action.ordinal > client.owed.last?.ordinal ?? 0 else { return }
         if client.owed.count == client.sentCount { unsent.append(connection.id) }
         client.owed.append(action)
         client.lastOrdinal = action.ordinal
@@ -210,16 +210,14 @@ extension Forwarder {
     }
 
     /// Takes the actions of which daemons have ended, and whose client has lost its connection.
-    func takeAbandoned() -> [(ordinal: UInt64, session: Session, deaths: UInt64)] {
+    func takeAbandoned() -> [AbandonedActions.Suspect] {
         abandoned.takeSuspects(countMax: ActionWatch.suspectsMax)
     }
 
     /// Takes all owed actions, as this server begins to lead, in the order in which each client sent
     /// them. `all` are all connections.
     func takeOwed(settling all: [Connection]) -> [(connection: Connection, action: OwedAction)] {
-        // The former leading daemon may have ended since it carried out one of them.
-        if !hasSteppedDown { suspect() }
-        hasSteppedDown = false
+        endTerm()
         for connection in all { connection.settle(connection.owed) }
         let taken = connections.flatMap { id in
             clients[id].map { client in
@@ -238,10 +236,7 @@ extension Forwarder {
     /// A link to the daemon that leads in `term` is open.
     func open(_ term: UInt64) {
         close()
-        if term != lastTerm {
-            if !hasSteppedDown { suspect() }
-            hasSteppedDown = false
-        }
+        if term != lastTerm { endTerm() }
         (self.term, lastTerm) = (term, term)
         let connections = connections
         forward(.begin(connections.compactMap { clients[$0]?.remote }))
@@ -264,12 +259,19 @@ extension Forwarder {
     /// The leading daemon hands over: what it has not carried out is not the cause of its end.
     func excuse() { hasSteppedDown = true }
 
-    /// Another daemon leads, and the former may have ended since it carried out an action.
-    private func suspect() {
-        abandoned.suspect()
+    /// A row says that a daemon has begun to lead in `term`. If there was a link to it before the
+    /// former daemon's last row was applied, ``excuse()`` was too late, and says nothing about it.
+    func hear(of term: UInt64) { if term <= lastTerm { hasSteppedDown = false } }
+
+    /// Another daemon leads, and the former may have ended since it carried out an action, unless it
+    /// has handed over.
+    private func endTerm() {
+        let isSuspected = !hasSteppedDown
+        hasSteppedDown = false
+        abandoned.endTerm(isSuspected: isSuspected)
         for client in clients.values {
             for index in client.owed.indices where client.owed[index].wasSent {
-                client.owed[index].deaths += client.owed[index].hasRun ? 0 : 1
+                if isSuspected, !client.owed[index].hasRun { client.owed[index].deaths += 1 }
                 client.owed[index].wasSent = false
             }
         }

@@ -21,7 +21,8 @@ package struct ActionWatch {
         package var count: UInt64
     }
 
-    /// Maximum number of suspected actions; one more replaces the oldest.
+    /// Maximum number of suspected actions; one more replaces the oldest of those that the fewest
+    /// daemons have ended by.
     static let suspectsMax = 32
     /// Number of words of the marker.
     package static let wordCount = firstSuspect + suspectsMax * suspectWords
@@ -80,7 +81,7 @@ package struct ActionWatch {
         let found = Death(ordinal: ordinal, count: count + 1)
         death = found
         suspects.append((session, found))
-        if suspects.count > Self.suspectsMax { suspects.removeFirst() }
+        makeRoom()
         // With this order, a daemon that is killed in between loses a death, but never counts one
         // twice.
         words[Self.ordinalWord] = 0
@@ -145,8 +146,18 @@ package struct ActionWatch {
         let secret = SessionWords(session.secret)
         let count = max(deaths, Self.remove(secret, ordinal, from: &suspects))
         suspects.append((secret, Death(ordinal: ordinal, count: count)))
-        if suspects.count > Self.suspectsMax { suspects.removeFirst() }
+        makeRoom()
         write()
+    }
+
+    /// Removes the least suspected action if there are too many, but not the newest.
+    private mutating func makeRoom() {
+        guard suspects.count > Self.suspectsMax,
+            let index = suspects.indices.dropLast().min(by: {
+                suspects[$0].death.count < suspects[$1].death.count
+            })
+        else { return }
+        suspects.remove(at: index)
     }
 
     /// Clears the suspicion of an action that ran without harm.

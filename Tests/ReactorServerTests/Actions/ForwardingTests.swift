@@ -319,15 +319,19 @@ struct ForwardingTests {
         book.remember(.init(deaths: 0, isOpen: false), of: 3, sessions[2])
         #expect(book.count == 4 && book.recall(1, of: sessions[0]) == nil)
         #expect(book.recall(2, of: sessions[1]) == doubt && book.recall(2, of: sessions[1]) == nil)
-        book.suspect()
+        book.endTerm(isSuspected: true)
         #expect(book.recall(1, of: sessions[1]) == .init(deaths: 1, isOpen: false))
         // A row has the first action by now.
         sessions[2].advance(to: 1)
-        book.suspect()
+        book.endTerm(isSuspected: true)
         #expect(book.count == 1)
         let suspects = book.takeSuspects(countMax: 8)
         #expect(suspects.map(\.ordinal) == [2] && suspects.map(\.deaths) == [1])
         #expect(book.count == 0 && book.takeSuspects(countMax: 8).isEmpty)
+        // A daemon that hands over ends by no action, and nothing is left to say of these.
+        book.remember(doubt, of: 5, sessions[0])
+        book.endTerm(isSuspected: false)
+        #expect(book.count == 0)
     }
 
     @Test("a deadline counts the time for which an action waits for a link, also at a new leader")

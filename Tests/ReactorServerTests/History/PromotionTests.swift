@@ -230,6 +230,31 @@ struct PromotionTests {
         #expect(facts.contains(.term(node: 3, term: 3)))
     }
 
+    @Test("a leader without actions makes a row, which changes nothing on a follower")
+    func idleRow() throws {
+        let pair = try ServerPair()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try third.follow(pair.leader.rows)
+        let leader = pair.follower
+        try leader.server.lead(in: 2, at: leader.now)
+        leader.turn()
+        try third.follow(leader.rows)
+        let (rowCount, revision) = (leader.rows.count, leader.server.tree.revision)
+        for _ in 0..<2 {
+            leader.server.keepRow(at: leader.now)
+            leader.turn()
+        }
+        let added = Array(leader.rows[rowCount...])
+        #expect(added.count == 2 && added.allSatisfy { $0.deltas.count == 0 && !$0.facts.isEmpty })
+        try third.follow(added)
+        #expect(leader.server.tree.revision == revision && third.server.tree.revision == revision)
+        let client = leader.start()
+        client.add(5)
+        leader.settle()
+        try third.follow(Array(leader.rows[(rowCount + 2)...]))
+        #expect(try third.tally("/visits").count == 5)
+    }
+
     @Test("effects that a leader cancels are reported as lost, here, elsewhere, and later")
     func cancelled() throws {
         let pair = try ServerPair()

@@ -36,6 +36,8 @@ final class MemberBook {
         var synced = 0
         /// Times that a disk was found full.
         var stalls = 0
+        /// Times that a node was seen to read no rows, as too many wait for space.
+        var held = 0
     }
 
     /// The highest sequence of an outcome that a client has.

@@ -326,6 +326,7 @@ extension MemberNode {
     private func showLater() {
         shared.timeline.after(20_000_000) { [unowned self] in
             showState()
+            if member.current?.isHeld ?? false { shared.book.counts.held += 1 }
             showLater()
         }
     }

@@ -13,21 +13,32 @@ struct VisibleLoad: ParsableCommand {
 
     @OptionGroup var options: LoadOptions
 
+    @Option(help: "The socket of the mirrors, which may be another daemon's of the same cluster.")
+    var reader: String?
+
+    @Option(help: "Clients with a mirror each; the time ends when all of them show the change.")
+    var mirrors = 1
+
     func run() throws {
         let writing = try EventLoop(spin: options.spinDuration)
         let loop = try EventLoop(spin: options.spinDuration)
         let writer = try LoopClient.connected(on: writing, options)
-        let reader = try LoopClient.connected(on: loop, options)
-        let mirror = try reader.counter(at: "/counter")
+        let shown = try (0..<mirrors).map { _ in
+            try LoopClient.connected(
+                on: loop, to: reader ?? options.socket, options.clientOptions
+            ).keptAlive().counter(at: "/counter")
+        }
         let increments = try Increments(by: writer)
         let stretch = Stretch(now: loop.now, lasting: options.nanoseconds)
         var samples = Samples()
         while loop.now < stretch.end {
             let start = loop.now
-            let expected = mirror.state.count + 1
+            let expected = shown[0].state.count + 1
             try increments.send()
             writer.endTurn()
-            while mirror.state.count < expected, !increments.hasFailed { loop.turn(.wait) }
+            for mirror in shown {
+                while mirror.state.count < expected, !increments.hasFailed { loop.turn(.wait) }
+            }
             if start >= stretch.begin { samples.add(loop.now - start) }
             try increments.finish()
         }

@@ -131,11 +131,15 @@ final class RowApplier {
             // back to the session that has its actions.
             if let session = sessions.find(secret, uid: uid), session.client != client {
                 close(session)
+                forwarder.dropDoubts(of: session)
                 sessions.end(session, at: sequence)
             }
             recovery.replay(fact, upTo: sequence)
         case .goodbye(let client), .evicted(let client):
-            if let session = sessions.find(client: client) { close(session) }
+            if let session = sessions.find(client: client) {
+                close(session)
+                forwarder.dropDoubts(of: session)
+            }
             recovery.replay(fact, upTo: sequence)
         default: recovery.replay(fact, upTo: sequence)
         }

@@ -320,6 +320,8 @@ class Cluster:
         status = self.status(number)
         if not status or status["unstored"] == 0 or status["stored"] >= status["applied"]:
             raise Violation(f"{NAMES[number]} stores rows on a full disk: {status}")
+        if self.snapshot(number).returncode == 0:
+            raise Violation(f"{NAMES[number]} takes a snapshot of rows that it has not stored")
         if self.leader() == number:
             # Its next server continues from rows that are in no file.
             self.step_down(number)
@@ -345,8 +347,17 @@ class Cluster:
             self.check()
             time.sleep(0.05)
         self.await_progress(time.monotonic())
-        # What it stores next continues what it has stored.
-        self.kill_daemon(number)
+        self.await_serving()
+        taken = self.snapshot(number)
+        if taken.returncode != 0:
+            raise Violation(f"{NAMES[number]} takes no snapshot: {taken.stdout}{taken.stderr}")
+        # What it has stored continues in the next start.
+        self.end_daemon(number)
+
+    def snapshot(self, number):
+        return subprocess.run(
+            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "snapshot", "--socket",
+             self.daemons[number].socket], capture_output=True, text=True, timeout=60)
 
     def fill_log(self, leader):
         """Appends more than the log keeps for a node that is away, until the leader compacts it."""

@@ -240,6 +240,7 @@ final class HistoryKeeper {
         fresh.clear()
         do throws(JournalError) {
             guard !progress.isStalled else {
+                snapshot.cancel()
                 throw .system(SystemFailure(call: "write", path: directory.path, code: ENOSPC))
             }
             task = try SnapshotRun(

@@ -55,6 +55,10 @@ struct AbandonedActions {
         if books[key] == nil {
             books[key] = Book(session: session)
             order.append(key)
+            // A session that comes back leaves its former place.
+            if order.count > 2 * books.count + 64 {
+                order.removeAll { books[$0] == nil }
+            }
         }
         if books[key]?.doubts.updateValue(doubt, forKey: ordinal) == nil { count += 1 }
         if count >= pruneCount { change { $0 } }
@@ -73,6 +77,13 @@ struct AbandonedActions {
         if books[key]?.doubts.isEmpty == true { books[key] = nil }
         invariants()
         return doubt
+    }
+
+    /// Forgets the actions of a session that has ended.
+    mutating func dropDoubts(of session: Session) {
+        guard count > 0 else { return }
+        count -= books.removeValue(forKey: SessionWords(session.secret))?.doubts.count ?? 0
+        invariants()
     }
 
     /// Another daemon leads. With `isSuspected`, the former may have ended by one of the actions.

@@ -209,6 +209,9 @@ extension Forwarder {
         invariants()
     }
 
+    /// Forgets what is known of the actions of a session that has ended.
+    func dropDoubts(of session: Session) { abandoned.dropDoubts(of: session) }
+
     /// Takes the actions of which daemons have ended, and whose client has lost its connection.
     func takeAbandoned() -> [AbandonedActions.Suspect] {
         abandoned.takeSuspects(countMax: ActionWatch.suspectsMax)

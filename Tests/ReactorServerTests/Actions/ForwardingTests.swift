@@ -328,6 +328,9 @@ struct ForwardingTests {
         let suspects = book.takeSuspects(countMax: 8)
         #expect(suspects.map(\.ordinal) == [2] && suspects.map(\.deaths) == [1])
         #expect(book.count == 0 && book.takeSuspects(countMax: 8).isEmpty)
+        book.remember(doubt, of: 4, sessions[0])
+        book.dropDoubts(of: sessions[0])
+        #expect(book.count == 0 && book.recall(4, of: sessions[0]) == nil)
         // A daemon that hands over ends by no action, and nothing is left to say of these.
         book.remember(doubt, of: 5, sessions[0])
         book.endTerm(isSuspected: false)

@@ -52,19 +52,19 @@ class Cluster:
     """The daemons, the members of etcd, and their faults; on a network's machines, if any."""
 
     # Each node keeps a part of its history.
-    DATA = {"snapshotBytes": "1MiB", "keepBytes": "64MiB"}
+    DATA = {"snapshotBytes": "1MiB", "keepBytes": "256MiB"}
     # The node whose disk is filled. What it removes then must not be enough to go on.
     FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
-                 reactors=REACTORS, has_disks=False):
+                 reactors=REACTORS, has_disk=False):
         self.random, self.binary = Random(seed), binary
         self.etcd = Etcd(home, network)
         self.ledger = Ledger()
         self.judges = True  # whether a duration beyond the promised one is a violation
         self.daemons = []
-        self.disks = [
-            SmallDisk(os.path.join(home, name, "disk"), 256) for name in NAMES if has_disks]
+        disk = os.path.join(home, NAMES[self.FILLED], "disk")
+        self.disk = SmallDisk(disk, 256) if has_disk else None
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
         self.filled = 0  # actions that made the log longer
@@ -74,6 +74,7 @@ class Cluster:
             + ("" if network else f", peer: {os.path.join(home, name, 'peer')}") + " }\n"
             for n, name in enumerate(NAMES))
         for number, name in enumerate(NAMES):
+            is_filled = has_disk and number == self.FILLED
             # A node that is cut off serves administrators alone.
             extra = (
                 f"admin: {{ socket: {os.path.join(home, name, 'admin')} }}\n"
@@ -82,8 +83,8 @@ class Cluster:
                 f"  logBytes: 4MiB\n  nodes:\n{nodes}")
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name),
-                       self.FILLED_DATA if number == self.FILLED else self.DATA, extra=extra,
-                       data=os.path.join(home, name, "disk", "data") if has_disks else None,
+                       self.FILLED_DATA if is_filled else self.DATA, extra=extra,
+                       data=os.path.join(disk, "data") if is_filled else None,
                        reactors=reactors, wrapper=network.enter(number) if network else ()))
 
     def begin_daemons(self):
@@ -299,7 +300,7 @@ class Cluster:
 
         It is always the same node: it removes its older history, which is evidence.
         """
-        if not self.disks:
+        if not self.disk:
             print("skipped: fill_disk: no file system can be mounted here", flush=True)
             return
         number = self.FILLED
@@ -308,7 +309,7 @@ class Cluster:
             self.tool("step-down", "--to", NAMES[number], number=self.leader())
             self.await_serving()
         size = self.daemons[number].log_size
-        self.disks[number].fill()
+        self.disk.fill()
         self.fill_until(lambda _: "the disk is full" in self.daemons[number].said(size))
         # Longer than a node without news of the log serves its clients.
         end = time.monotonic() + 2.5
@@ -336,7 +337,7 @@ class Cluster:
             self.check()
             time.sleep(0.05)
         goal = status["applied"]
-        self.disks[number].free()
+        self.disk.free()
         deadline = time.monotonic() + 60
         while True:
             status = self.status(number)
@@ -513,8 +514,8 @@ class Cluster:
                 daemon.process.send_signal(signal.SIGCONT)
                 daemon.kill()
         self.etcd.close()
-        for disk in self.disks:
-            disk.close()
+        if self.disk:
+            self.disk.close()
 
 
 FAULTS = ["kill_daemon", "stop_daemon", "kill_machine", "kill_etcd", "stop_etcd", "step_down",
@@ -530,8 +531,8 @@ def run(binary, home, seed, count, names=None, judges=True):
     unknown = set(names) - set(FAULTS)
     if unknown:
         raise Violation(f"no such faults: {unknown}")
-    has_disks = "fill_disk" in names and bool(SmallDisk.can_be_made())
-    cluster, timings = Cluster(binary, home, seed, has_disks=has_disks), Timings(names)
+    has_disk = "fill_disk" in names and bool(SmallDisk.can_be_made())
+    cluster, timings = Cluster(binary, home, seed, has_disk=has_disk), Timings(names)
     cluster.judges = judges
     try:
         cluster.begin()

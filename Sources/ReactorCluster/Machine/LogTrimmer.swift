@@ -6,7 +6,7 @@
 /// of a 64th of that maximum.
 ///
 /// The engine keeps beats and reports as well, and compacts only up to an entry. So a leader without
-/// actions has to append an entry of its own: ``needsEntry(at:)``.
+/// actions appends a row from time to time: ``needsEntry(at:)``.
 struct LogTrimmer {
     private struct Mark {
         let number: UInt64

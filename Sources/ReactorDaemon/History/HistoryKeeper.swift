@@ -31,7 +31,7 @@ final class HistoryKeeper {
     private var fresh: FreshRows
     /// The last turn that the journal has. In a cluster, whose log has the rows before the journal,
     /// `sharedRow` returns the row of the server's last turn, if it has had one; and `isStalled` says
-    /// whether the journal lacks rows for want of space.
+    /// whether the journal lacks rows for lack of space.
     private var progress: (appendedTurn: UInt64, sharedRow: (() -> UInt64?)?, isStalled: Bool) =
         (0, nil, false)
 

@@ -87,7 +87,8 @@
         let text: String
     }
 
-    /// The codes of results, as gRPC numbers them.
+    /// The codes of results, as gRPC names and numbers them. `unimplemented` is the server's answer to a
+    /// method that it does not know.
     enum GRPCCode: UInt32 {
         case ok = 0
         case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists

@@ -19,6 +19,17 @@ private enum Trees {
 /// A follower that begins to decide.
 @Suite("A promoted server")
 struct PromotionTests {
+    /// A follower that leads, and another one that lacks its rows.
+    private static func promoted() throws -> (leader: ServerHarness, third: ServerHarness) {
+        let pair = try ServerPair()
+        let third = try ServerPair.makeFollower(of: [], as: 3)
+        try third.follow(pair.leader.rows)
+        let leader = pair.follower
+        try leader.server.lead(in: 2, at: leader.now)
+        leader.turn()
+        return (leader, third)
+    }
+
     @Test("a promoted follower goes on from the state that it has, with its clients and sessions")
     func hot() throws {
         let pair = try ServerPair()
@@ -232,12 +243,7 @@ struct PromotionTests {
 
     @Test("a leader without actions makes a row, which changes nothing on a follower")
     func idleRow() throws {
-        let pair = try ServerPair()
-        let third = try ServerPair.makeFollower(of: [], as: 3)
-        try third.follow(pair.leader.rows)
-        let leader = pair.follower
-        try leader.server.lead(in: 2, at: leader.now)
-        leader.turn()
+        let (leader, third) = try Self.promoted()
         try third.follow(leader.rows)
         let (rowCount, revision) = (leader.rows.count, leader.server.tree.revision)
         for _ in 0..<2 {
@@ -257,12 +263,7 @@ struct PromotionTests {
 
     @Test("effects that a leader cancels are reported as lost, here, elsewhere, and later")
     func cancelled() throws {
-        let pair = try ServerPair()
-        let third = try ServerPair.makeFollower(of: [], as: 3)
-        try third.follow(pair.leader.rows)
-        let leader = pair.follower
-        try leader.server.lead(in: 2, at: leader.now)
-        leader.turn()
+        let (leader, third) = try Self.promoted()
         let (own, away) = (leader.client(), leader.client())
         let (session, gone) = (try own.welcome().session, try away.welcome().session)
         own.open("/visits")

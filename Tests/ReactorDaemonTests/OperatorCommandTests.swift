@@ -90,7 +90,11 @@ struct OperatorCommandTests {
         let reactorctl = Reactorctl(daemon: daemon)
         let watcher = try reactorctl.start(["watch", "/visits"], name: "watcher")
         #expect(await holds { watcher.output.contains("\n") })
-        #expect(try await reactorctl("kick", "1").code == 0)
+        let clients = try await reactorctl("clients").output.split(separator: "\n")
+        guard case .map(let kicked) = try WireValue(json: String(try #require(clients.first)))
+        else { return #expect(Bool(false), "clients are maps") }
+        let number = try #require(kicked["connection"])
+        #expect(try await reactorctl("kick", number.json()).code == 0)
         #expect(await holds { watcher.errors.contains("connected to") })
         _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":3}}"#)
         #expect(await holds { watcher.output.contains(#"{"count":3}"#) })

@@ -152,14 +152,15 @@ extension Server {
         }
     }
 
-    /// The server's state includes every row that the log had at the time `asOf`. Answers to clients
-    /// that wait for that leave with the next turn.
-    package func confirm(asOf: UInt64, at now: UInt64) {
+    /// The server's state includes every row that the log had at the time `asOf`; that of the time
+    /// `confirmed` is confirmed by a majority of the log's members. Answers to clients that wait for
+    /// that leave with the next turn.
+    package func confirm(asOf: UInt64, confirmed: UInt64, at now: UInt64) {
         orders.begin(at: now)
-        answers.barriers.confirm(asOf: asOf)
+        answers.barriers.confirm(asOf: asOf, confirmed: confirmed)
     }
 
-    /// Whether clients have answers after ``confirm(asOf:at:)``.
+    /// Whether clients have answers after ``confirm(asOf:confirmed:at:)``.
     package var hasConfirmed: Bool { answers.barriers.isDue }
 
     /// Whether no client is served: see ``setCut(_:at:)``.

@@ -7,7 +7,7 @@ struct FreshnessTests {
     @Test("before the first look is answered, the age of a state is not known")
     func unknown() {
         var freshness = Freshness()
-        freshness.ask(at: 5, read: 0)
+        freshness.ask(at: 5, read: 0, confirms: false)
         freshness.read(upTo: 9)
         #expect(freshness.asOf == nil)
     }
@@ -15,14 +15,14 @@ struct FreshnessTests {
     @Test("a state is as recent as the look whose entry it has, once it has that entry")
     func looks() {
         var freshness = Freshness()
-        freshness.ask(at: 5, read: 0)
+        freshness.ask(at: 5, read: 0, confirms: false)
         freshness.see(head: 7, read: 5)
         #expect(freshness.asOf == nil)
         freshness.read(upTo: 6)
         #expect(freshness.asOf == nil)
         freshness.read(upTo: 7)
         #expect(freshness.asOf == 5)
-        freshness.ask(at: 8, read: 0)
+        freshness.ask(at: 8, read: 0, confirms: false)
         freshness.see(head: 7, read: 7)
         #expect(freshness.asOf == 8)
     }
@@ -31,15 +31,15 @@ struct FreshnessTests {
     func behind() {
         var freshness = Freshness()
         for look in 1...5 as ClosedRange<UInt64> {
-            freshness.ask(at: look, read: 0)
+            freshness.ask(at: look, read: 0, confirms: false)
             freshness.see(head: 10 * look, read: 10 * look - 1)
             // By the next look it has the entry of this one.
             freshness.read(upTo: 10 * look)
             #expect(freshness.asOf == look)
         }
-        freshness.ask(at: 6, read: 0)
+        freshness.ask(at: 6, read: 0, confirms: false)
         freshness.see(head: 60, read: 51)
-        freshness.ask(at: 7, read: 0)
+        freshness.ask(at: 7, read: 0, confirms: false)
         freshness.see(head: 70, read: 59)
         freshness.read(upTo: 60)
         #expect(freshness.asOf == 6, "the first of two looks that wait counts")
@@ -48,10 +48,10 @@ struct FreshnessTests {
     @Test("a log that ends before an entry that the node had is not the log of its state")
     func older() {
         var freshness = Freshness()
-        freshness.ask(at: 5, read: 9)
+        freshness.ask(at: 5, read: 9, confirms: false)
         freshness.see(head: 8, read: 9)
         #expect(freshness.asOf == nil)
-        freshness.ask(at: 6, read: 9)
+        freshness.ask(at: 6, read: 9, confirms: false)
         freshness.see(head: 9, read: 9)
         #expect(freshness.asOf == 6)
     }
@@ -60,14 +60,14 @@ struct FreshnessTests {
     func wishes() {
         var freshness = Freshness()
         #expect(freshness.wishedLook(at: 1) == nil)
-        freshness.ask(at: 5, read: 0)
+        freshness.ask(at: 5, read: 0, confirms: true)
         freshness.want(asOf: 6)
         let pause = Freshness.wishInterval
         #expect(freshness.wishedLook(at: 7) == 5 + pause, "the look under way was sent before")
         #expect(freshness.wishedLook(at: 9 + pause) == 9 + pause)
         freshness.see(head: 3, read: 3)
         #expect(freshness.asOf == 5 && freshness.wishedLook(at: 8) == 5 + pause)
-        freshness.ask(at: 8, read: 3)
+        freshness.ask(at: 8, read: 3, confirms: true)
         freshness.see(head: 4, read: 3)
         #expect(freshness.wishedLook(at: 9) == nil, "only the entry is missing")
         freshness.read(upTo: 4)
@@ -78,16 +78,36 @@ struct FreshnessTests {
     @Test("a look that a wait for an entry covers is sent again for a later wish")
     func laterWish() {
         var freshness = Freshness()
-        freshness.ask(at: 5, read: 0)
+        freshness.ask(at: 5, read: 0, confirms: true)
         freshness.see(head: 9, read: 3)
         freshness.want(asOf: 5)
         #expect(freshness.wishedLook(at: 6) == nil)
         freshness.want(asOf: 6)
         #expect(freshness.wishedLook(at: 6) == 5 + Freshness.wishInterval)
-        freshness.ask(at: 6, read: 3)
+        freshness.ask(at: 6, read: 3, confirms: true)
         freshness.see(head: 9, read: 3)
         freshness.read(upTo: 9)
         #expect(freshness.asOf == 5 && freshness.wishedLook(at: 7) == 6 + Freshness.wishInterval)
+    }
+
+    @Test("a look that confirms nothing is no answer to a wish, and delays none")
+    func plainLook() {
+        var freshness = Freshness()
+        freshness.ask(at: 6, read: 0, confirms: false)
+        freshness.want(asOf: 5)
+        freshness.see(head: 3, read: 3)
+        #expect(freshness.asOf == 6 && freshness.confirmedAsOf == nil)
+        #expect(freshness.wishedLook(at: 7) == 6 + Freshness.wishInterval)
+        // A plain look that waits for its entry does not hide the confirmation.
+        freshness.ask(at: 7, read: 3, confirms: false)
+        freshness.see(head: 5, read: 3)
+        freshness.ask(at: 8, read: 3, confirms: true)
+        freshness.see(head: 6, read: 3)
+        #expect(freshness.wishedLook(at: 9) == nil)
+        freshness.read(upTo: 5)
+        #expect(freshness.asOf == 7 && freshness.unmetWish() == 5)
+        freshness.read(upTo: 6)
+        #expect(freshness.confirmedAsOf == 8 && freshness.unmetWish() == nil)
     }
 
     @Test("a leader's state is as recent as its last confirmed call, and never becomes older")
@@ -121,14 +141,14 @@ struct FormerProcessTests {
     @Test("after it was forgotten, the age is known by the next look")
     func forgotten() {
         var freshness = Freshness()
-        freshness.ask(at: 5, read: 0)
+        freshness.ask(at: 5, read: 0, confirms: false)
         freshness.see(head: 7, read: 7)
-        freshness.ask(at: 6, read: 0)
+        freshness.ask(at: 6, read: 0, confirms: false)
         freshness.see(head: 9, read: 7)
         freshness.forget()
         freshness.read(upTo: 9)
         #expect(freshness.asOf == nil)
-        freshness.ask(at: 8, read: 9)
+        freshness.ask(at: 8, read: 9, confirms: false)
         freshness.see(head: 9, read: 9)
         #expect(freshness.asOf == 8)
     }

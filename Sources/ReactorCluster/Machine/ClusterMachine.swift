@@ -76,6 +76,9 @@ package final class ClusterMachine {
     /// answer that tells. On the leader, when its last confirmed call was sent.
     package var currentAsOf: UInt64? { freshness.asOf }
 
+    /// The same, but only as a majority of the engine's members confirmed it: no older state passes.
+    package var confirmedAsOf: UInt64? { freshness.confirmedAsOf }
+
     /// The process: the version of its first report, as the engine counted it; 0 before.
     package var incarnation: UInt64 { report.incarnation }
 
@@ -120,9 +123,8 @@ package final class ClusterMachine {
         advance(at: now)
     }
 
-    /// Appends rows of the leader, in order. They are dropped if the node does not lead or steps
-    /// down; a `deposed` is then among the outputs. *Traps*: if their numbers do not continue those
-    /// of the rows before.
+    /// Appends rows of the leader, in order. They are dropped if the node does not lead or steps down;
+    /// a `deposed` is then among the outputs. *Traps*: if their numbers do not follow the last ones.
     package func append(_ rows: [LogRow], at now: UInt64) {
         expire(at: now)
         if leadership?.accept(rows) ?? false { advance(at: now) }
@@ -142,7 +144,7 @@ package final class ClusterMachine {
         advance(at: now)
     }
 
-    /// Calls the engine soon, so that ``currentAsOf`` becomes `now` or a later time.
+    /// Calls the engine soon, so that ``confirmedAsOf`` becomes `now` or a later time.
     package func refresh(at now: UInt64) {
         expire(at: now)
         freshness.want(asOf: now)
@@ -242,8 +244,8 @@ extension ClusterMachine {
         }
         if candidacy == nil, calls.isReady(.look, at: now) {
             let interval = settings.lookInterval(isLeading: leadership != nil)
-            freshness.ask(at: now, read: cursor.read.number)
             let confirms = leadership == nil && freshness.unmetWish() != nil
+            freshness.ask(at: now, read: cursor.read.number, confirms: confirms)
             send(confirms ? .confirm : .look, nextAt: now + interval)
         }
     }

@@ -124,7 +124,8 @@ package final class ClusterMember: Journal {
         drain()
     }
 
-    /// Learns soon whether the server's state is the cluster's: ``Server/confirm(asOf:at:)`` follows.
+    /// Learns soon whether the server's state is the cluster's: ``Server/confirm(asOf:confirmed:at:)``
+    /// follows.
     package func confirmSoon() {
         guard !status.isStopped else { return }
         machine.refresh(at: host.now)
@@ -219,11 +220,11 @@ package final class ClusterMember: Journal {
 
     /// At most how many nanoseconds ago the log ended with the server's last row; nil if that is not
     /// known.
-    package var age: UInt64? { currentAsOf.map { host.now - min($0, host.now) } }
+    package var age: UInt64? { known(machine.currentAsOf).map { host.now - min($0, host.now) } }
 
-    /// The server has every row that the log had at this time; nil if that is not known.
-    private var currentAsOf: UInt64? {
-        guard let asOf = machine.currentAsOf else { return nil }
+    /// The time as of which the server has every row of the log, if that is known of its state.
+    private func known(_ asOf: UInt64?) -> UInt64? {
+        guard let asOf else { return nil }
         if !status.isLeading {
             // An append of this node's former process may still be on its way, until another node
             // has taken over.
@@ -308,8 +309,9 @@ extension ClusterMember {
 
     /// Tells the server as of which time it has the cluster's state.
     private func confirm() {
-        guard let asOf = currentAsOf else { return }
-        host.server.confirm(asOf: asOf, at: host.now)
+        guard let asOf = known(machine.currentAsOf) else { return }
+        let confirmed = known(machine.confirmedAsOf) ?? 0
+        host.server.confirm(asOf: asOf, confirmed: confirmed, at: host.now)
         if host.server.hasConfirmed { host.turnSoon() }
     }
 }

@@ -18,6 +18,8 @@ final class Barriers {
     private var isShared = false
     /// The state includes every row that the log had at this time; 0 if that is not known.
     private var asOf: UInt64 = 0
+    /// The same, confirmed by a majority of the log's members.
+    private var confirmed: UInt64 = 0
     /// When the shell calls ``expire()`` next; nil if no call is planned.
     private var wakesAt: UInt64?
 
@@ -43,7 +45,7 @@ final class Barriers {
         self.delivery = delivery
     }
 
-    /// The state is the cluster's only as far as ``confirm(asOf:)`` says from here on.
+    /// The state is the cluster's only as far as ``confirm(asOf:confirmed:)`` says from here on.
     func share() { isShared = true }
 
     /// Whether the end of a turn answers a question.
@@ -96,8 +98,11 @@ final class Barriers {
         }
     }
 
-    /// The state includes every row that the log had at `time`.
-    func confirm(asOf time: UInt64) { asOf = max(asOf, time) }
+    /// The state includes every row that the log had at `asOf`; that of `confirmed` answers questions.
+    func confirm(asOf: UInt64, confirmed: UInt64) {
+        self.asOf = max(self.asOf, asOf)
+        self.confirmed = max(self.confirmed, confirmed)
+    }
 
     /// Forgets the questions of a connection that has ended.
     func leave(_ connection: Connection) {
@@ -144,7 +149,7 @@ final class Barriers {
     }
 
     private func isMet(_ barrier: Barrier) -> Bool {
-        tree.turn.sequence >= barrier.sequence && barrier.askedAt.map { asOf >= $0 } ?? true
+        tree.turn.sequence >= barrier.sequence && barrier.askedAt.map { confirmed >= $0 } ?? true
     }
 
     /// Milliseconds, rounded up.

@@ -39,7 +39,7 @@ package enum ServerOutput: Sendable {
     indirect case forward(ForwardRequest)
     /// Tell this to the daemon with the number, if it has a link here.
     indirect case reply(UInt8, ForwardReply)
-    /// Learn whether the state is still that of the cluster; then call ``Server/confirm(asOf:at:)``.
+    /// Learn whether the state is still that of the cluster; then call ``Server/confirm(asOf:confirmed:at:)``.
     case confirm
     /// Answer a question about the past or about the daemon; then call ``Server/answer(_:with:at:)``.
     indirect case inquire(Inquiry)

@@ -74,10 +74,12 @@ struct BarriersTests {
         client.ask(.sync(isCurrent: true))
         harness.settle()
         #expect(client.frames(.answer).isEmpty && harness.confirmCount == 1)
-        harness.server.confirm(asOf: harness.now - 1, at: harness.now)
-        #expect(!harness.server.hasConfirmed)
+        let asked = harness.now
+        harness.server.confirm(asOf: asked, confirmed: asked - 1, at: asked)
+        #expect(!harness.server.hasConfirmed, "the engine may have told an older state")
         harness.now += 3_500_000
-        harness.server.confirm(asOf: harness.now - 2_500_000, at: harness.now)
+        harness.server.confirm(
+            asOf: harness.now - 2_500_000, confirmed: asked, at: harness.now)
         #expect(harness.server.hasConfirmed && harness.server.needsTurn)
         harness.turn()
         harness.settle()
@@ -95,7 +97,8 @@ struct BarriersTests {
         client.ask(.sync(isCurrent: true))
         pair.follower.settle()
         #expect(pair.follower.confirmCount == 1 && client.frames(.answer).isEmpty)
-        pair.follower.server.confirm(asOf: pair.follower.now + 1, at: pair.follower.now + 1)
+        let time = pair.follower.now + 1
+        pair.follower.server.confirm(asOf: time, confirmed: time, at: time)
         pair.follower.turn()
         pair.follower.settle()
         #expect(client.frames(.answer).count == 1)

@@ -171,7 +171,7 @@ final class MemberNode: ClusterHost {
             member.current?.confirmSoon()
             return
         }
-        server.confirm(asOf: now + 1, at: now)
+        server.confirm(asOf: now + 1, confirmed: now + 1, at: now)
         turnSoon()
     }
 

@@ -9,7 +9,7 @@ final class MemberBook {
     private(set) var violations: [String] = []
     var counts = Counts()
     private let timeline: Timeline
-    private var digests: [UInt64: (node: ClusterNode, text: [String])] = [:]
+    private var digests: [UInt64: (node: ClusterNode, tree: TreeDigest)] = [:]
     /// When each row entered the log, in nanoseconds.
     private var entered: [UInt64: UInt64] = [:]
     /// The ids under which durable effects began.
@@ -84,31 +84,16 @@ final class MemberBook {
     /// leader may be given up, and another take its number: only followed rows are kept.
     func compare(_ tree: Tree, at row: UInt64, of node: ClusterNode, isLeading: Bool) {
         guard !isLeading else { return }
-        let text = Self.digest(tree)
+        let digest = TreeDigest(tree)
         guard let first = digests[row] else {
-            digests[row] = (node, text)
+            digests[row] = (node, digest)
             return
         }
         counts.compared += 1
-        guard first.text != text else { return }
-        let differences = zip(first.text, text).filter { $0 != $1 }.prefix(2)
+        guard first.tree != digest else { return }
         fail(
             "row \(row): node \(node.index) has another state than \(first.node.index): "
-                + "\(differences)")
-    }
-
-    /// The nodes of a tree with their numbers and states; ownerships and tasks.
-    static func digest(_ tree: Tree) -> [String] {
-        var lines = ["\(tree.revision)"]
-        tree.forEachNode { node in
-            var writer = WireWriter()
-            node.encodeState(into: &writer)
-            let sum = writer.withBytes { WireChecksum(of: $0) }
-            lines.append("\(node.path) \(node.number) \(sum)")
-        }
-        lines += tree.copyOwnership()().map { "\($0)" }
-        lines += tree.copyTasks()().map { "\($0)" }
-        return lines
+                + "\(first.tree.differences(from: digest))")
     }
 }
 

@@ -172,8 +172,10 @@ final class MemberCluster {
     }
 
     private func compare() {
-        let digests = nodes.map { MemberBook.digest($0.server.tree) }
-        if Set(digests).count > 1 { book.fail("the nodes have different trees: \(digests)") }
+        let digests = nodes.map { TreeDigest($0.server.tree) }
+        for digest in digests where digest != digests[0] {
+            book.fail("the nodes have different trees: \(digests[0].differences(from: digest))")
+        }
         guard let path = try? SlicePath("/list"),
             let list = nodes[0].server.tree.node(at: path) as? Node<List>
         else { return book.fail("there is no list") }

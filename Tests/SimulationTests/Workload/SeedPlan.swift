@@ -13,15 +13,15 @@ struct SeedPlan: Sendable {
     private let seed: UInt64?
     private let perCase: UInt64
 
-    /// Plans `count` seeds, `perCase` in each case.
-    init(count: UInt64, perCase: UInt64) {
+    /// Plans `count` seeds from `first` on, `perCase` in each case.
+    init(from first: UInt64 = 0, count: UInt64, perCase: UInt64) {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["REACTORD_SEEDS"].flatMap { UInt64($0) } ?? count
         seed = environment["REACTORD_SEED"].flatMap { UInt64($0) }
         self.perCase = perCase
         cases =
             environment["REACTORD_SEED"] == nil
-            ? Array(stride(from: 0, to: wanted, by: Int(perCase))) : [0]
+            ? Array(stride(from: first, to: first + wanted, by: Int(perCase))) : [0]
     }
 
     /// The seeds of the case that begins with `first`.

@@ -49,7 +49,10 @@ class SmallDisk:
 
 
 class Cluster:
-    """The daemons, the members of etcd, and their faults; on a network's machines, if any."""
+    """The daemons, the members of etcd, and their faults; on a network's machines, if any.
+
+    `places` are directories for the data of each node, if these are on file systems of their own.
+    """
 
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "256MiB"}
@@ -57,9 +60,9 @@ class Cluster:
     FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
-                 reactors=REACTORS, has_disk=False):
+                 reactors=REACTORS, has_disk=False, places=None):
         self.random, self.binary = Random(seed), binary
-        self.etcd = Etcd(home, network)
+        self.etcd = Etcd(home, network, places)
         self.ledger = Ledger()
         self.judges = True  # whether a duration beyond the promised one is a violation
         self.daemons = []
@@ -73,6 +76,9 @@ class Cluster:
             f"    {name}: {{ index: {n + 1}"
             + ("" if network else f", peer: {os.path.join(home, name, 'peer')}") + " }\n"
             for n, name in enumerate(NAMES))
+        data = [os.path.join(place, "data") for place in places] if places else [None] * 3
+        if has_disk:
+            data[self.FILLED] = os.path.join(disk, "data")
         for number, name in enumerate(NAMES):
             is_filled = has_disk and number == self.FILLED
             # A node that is cut off serves administrators alone.
@@ -84,8 +90,8 @@ class Cluster:
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name),
                        self.FILLED_DATA if is_filled else self.DATA, extra=extra,
-                       data=os.path.join(disk, "data") if is_filled else None,
-                       reactors=reactors, wrapper=network.enter(number) if network else ()))
+                       data=data[number], reactors=reactors,
+                       wrapper=network.enter(number) if network else ()))
 
     def begin_daemons(self):
         for member in range(3):
@@ -522,15 +528,35 @@ FAULTS = ["kill_daemon", "stop_daemon", "kill_machine", "kill_etcd", "stop_etcd"
           "end_daemon", "lose_data", "fall_behind", "fill_disk", "kill_all"]
 
 
+def chosen(names, faults):
+    """The faults of these names, or all."""
+    unknown = set(names or []) - set(faults)
+    if unknown:
+        raise Violation(f"no such faults: {unknown}")
+    return names or faults
+
+
+def inject(cluster, names, timings):
+    """Injects each fault once, in random order, mostly at the leader."""
+    for name in cluster.random.sample(names, len(names)):
+        time.sleep(0.3 + cluster.random.random())
+        leader = cluster.await_leader()
+        at_leader = name in ("step_down",) or cluster.random.random() < 0.8
+        target = leader if at_leader else cluster.random.randrange(3)
+        since = time.monotonic()
+        cluster.fault_count += 1
+        getattr(cluster, name)(target)
+        if target == leader:
+            timings.add(name, cluster.ledger.gap(since))
+        cluster.check()
+
+
 def run(binary, home, seed, count, names=None, judges=True):
     """Injects each fault `count` times, mostly at the leader; returns numbers for the report.
 
     Unless it `judges`, an answer may be older than a node promises.
     """
-    names = names or FAULTS
-    unknown = set(names) - set(FAULTS)
-    if unknown:
-        raise Violation(f"no such faults: {unknown}")
+    names = chosen(names, FAULTS)
     has_disk = "fill_disk" in names and bool(SmallDisk.can_be_made())
     cluster, timings = Cluster(binary, home, seed, has_disk=has_disk), Timings(names)
     cluster.judges = judges
@@ -538,17 +564,7 @@ def run(binary, home, seed, count, names=None, judges=True):
         cluster.begin()
         cluster.check_status()
         for _ in range(count):
-            for name in cluster.random.sample(names, len(names)):
-                time.sleep(0.3 + cluster.random.random())
-                leader = cluster.await_leader()
-                at_leader = name in ("step_down",) or cluster.random.random() < 0.8
-                target = leader if at_leader else cluster.random.randrange(3)
-                since = time.monotonic()
-                cluster.fault_count += 1
-                getattr(cluster, name)(target)
-                if target == leader:
-                    timings.add(name, cluster.ledger.gap(since))
-                cluster.check()
+            inject(cluster, names, timings)
         totals = cluster.judge(cluster.settle())
     finally:
         cluster.close()

@@ -47,15 +47,19 @@ class Etcd:
     """Three members in one directory, whose clients use Unix sockets.
 
     With a network, each member runs on its machine there and has the others' addresses. Without
-    one, the members speak to each other over Unix sockets.
+    one, the members speak to each other over Unix sockets. Each member's data are in its own one of
+    the directories `places`, if there are any.
     """
 
-    def __init__(self, home, network=None):
+    def __init__(self, home, network=None, places=None):
         if not os.access(ETCD, os.X_OK):
             raise Skipped(f"there is no {ETCD}: Debian's package etcd-server has it")
         self.home = os.path.join(home, "etcd")
         os.makedirs(self.home, mode=0o700)
         self.network = network
+        self.data = (
+            [os.path.join(place, "etcd") for place in places] if places
+            else [f"data-{member}" for member in range(3)])
         self.processes = [None] * 3
 
     def socket(self, member):
@@ -74,7 +78,7 @@ class Etcd:
                 os.remove(path)
         peer, client = self.peer(member), f"unix://client-{member}:1"
         text = settings({
-            "name": f"m{member}", "data-dir": f"data-{member}",
+            "name": f"m{member}", "data-dir": self.data[member],
             "listen-client-urls": client, "advertise-client-urls": client,
             "listen-peer-urls": peer, "initial-advertise-peer-urls": peer,
             "initial-cluster": ",".join(f"m{other}={self.peer(other)}" for other in range(3)),

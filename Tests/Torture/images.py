@@ -16,24 +16,25 @@ from kills import Episode
 from worker import Violation
 
 
-class ImageEpisode(Episode):
-    """Daemons on an ext4 in a file."""
+class Image:
+    """A mounted ext4 in a file."""
 
-    def __init__(self, binary, home, seed, options):
-        super().__init__(binary, home, seed, options, ballast=200)
-        self.mount, self.image = os.path.join(home, "mount"), os.path.join(home, "image")
+    def __init__(self, home, mebibytes):
+        self.mount, self.path = os.path.join(home, "mount"), os.path.join(home, "image")
         os.makedirs(self.mount)
-        with open(self.image, "wb") as file:
-            file.truncate(256 << 20)
-        subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
+        with open(self.path, "wb") as file:
+            file.truncate(mebibytes << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", self.path], check=True)
         self.is_mounted = False
         self.attach()
-        self.daemon.data = os.path.join(self.mount, "data")
-        self.daemon.write_config()
-        self.cuts = 0
+
+    @staticmethod
+    def can_be_made():
+        return os.geteuid() == 0 and os.path.exists("/dev/loop-control") and all(
+            shutil.which(name) for name in ("mkfs.ext4", "mount", "umount"))
 
     def attach(self):
-        words = ["mount", "-o", "loop,commit=300", self.image, self.mount]
+        words = ["mount", "-o", "loop,commit=300", self.path, self.mount]
         subprocess.run(words, check=True)
         self.is_mounted = True
 
@@ -42,18 +43,38 @@ class ImageEpisode(Episode):
             subprocess.run(["umount", self.mount], check=True)
             self.is_mounted = False
 
+    def copy(self):
+        """Copies what the device has, and no more; returns the path of the copy."""
+        copy = self.path + ".copy"
+        subprocess.run(["cp", "--sparse=always", self.path, copy], check=True)
+        return copy
+
+    def replace(self, copy):
+        """Mounts a copy in the place of the image."""
+        self.detach()
+        os.rename(copy, self.path)
+        self.attach()
+
+
+class ImageEpisode(Episode):
+    """Daemons on an ext4 in a file."""
+
+    def __init__(self, binary, home, seed, options):
+        super().__init__(binary, home, seed, options, ballast=200)
+        self.image = Image(home, 256)
+        self.daemon.data = os.path.join(self.image.mount, "data")
+        self.daemon.write_config()
+        self.cuts = 0
+
     def kill(self, longest=0.3):
         self.wait(longest)
         self.gate.close()
         if not self.daemon.is_running():
             raise Violation(f"ended by itself: {self.daemon.tail()}")
         self.daemon.kill(signal.SIGKILL)
-        copy = self.image + ".copy"
-        subprocess.run(["cp", "--sparse=always", self.image, copy], check=True)
+        copy = self.image.copy()
         self.gate.gather(self.clients)
-        self.detach()
-        os.rename(copy, self.image)
-        self.attach()
+        self.image.replace(copy)
         self.cuts += 1
         self.restart()
         self.compare()
@@ -75,9 +96,9 @@ def run(binary, home, count, seed):
         except BaseException:
             print(f"seed {seed}, directory {episode.home}, options {episode.options}")
             episode.abandon()
-            episode.detach()
+            episode.image.detach()
             raise
-        episode.detach()
+        episode.image.detach()
         shutil.rmtree(episode.home)
         cuts += episode.cuts
         for key, value in {**episode.counts, "cuts of images": episode.cuts}.items():

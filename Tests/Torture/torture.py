@@ -54,6 +54,13 @@ def main():
     cluster.add_argument("--prints", action="store_true", help="judge no duration")
     poison = commands.add_parser("poison", parents=[common], help="an action ends its leaders")
     poison.add_argument("--count", type=int, default=10, help="poisoned actions")
+    power = commands.add_parser("power", parents=[common], help="power cuts of cluster nodes")
+    power.add_argument("--count", type=int, default=5, help="rounds of each kind")
+    power.add_argument("--only", help="names of kinds, between commas")
+    power.add_argument("--lies", action="store_true", help="a canary: disks forget, must fail")
+    owners = commands.add_parser("owners", parents=[common], help="a lock, jobs, a presence")
+    owners.add_argument("--count", type=int, default=5, help="rounds of each fault")
+    owners.add_argument("--only", help="names of faults, between commas")
     commands.add_parser("upgrade", parents=[common], help="nodes of different versions")
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
     networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
@@ -115,6 +122,17 @@ def main():
             import poison as module
 
             counts = module.run(daemon, home, arguments.seed, arguments.count)
+        elif arguments.command == "power":
+            import power as module
+
+            names = arguments.only.split(",") if arguments.only else None
+            counts = module.run(
+                daemon, home, arguments.seed, arguments.count, names, arguments.lies)
+        elif arguments.command == "owners":
+            import owners as module
+
+            names = arguments.only.split(",") if arguments.only else None
+            counts = module.run(daemon, home, arguments.seed, arguments.count, names)
         elif arguments.command == "upgrade":
             import upgrade as module
 

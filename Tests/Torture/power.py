@@ -1,0 +1,158 @@
+"""Power cuts of the machines of a cluster, each of which has an ext4 in a file of its own.
+
+Needs root. A machine's image has the data of its daemon and of its member of etcd. At a cut both are
+killed, and the image is copied as the device has it: see `images.py`.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+
+from cluster import NAMES, Cluster, chosen, inject
+from daemon import Skipped
+from images import Image
+from timings import Timings
+from worker import Violation
+
+
+class Machines(Cluster):
+    """Three nodes on images; the power of each can be cut."""
+
+    MEBIBYTES = 768
+
+    def __init__(self, binary, home, seed, lies=False):
+        if not Image.can_be_made():
+            raise Skipped("no ext4 can be mounted here: that needs root and loop devices")
+        self.images, self.cuts, self.behind = [], 0, 0
+        self.lies, self.older = lies, {}
+        try:
+            for name in NAMES:
+                place = os.path.join(home, f"disk-{name}")
+                os.mkdir(place)
+                self.images.append(Image(place, self.MEBIBYTES))
+            super().__init__(binary, home, seed, places=[image.mount for image in self.images])
+        except BaseException:
+            self.detach()
+            raise
+
+    def detach(self):
+        for image in self.images:
+            image.detach()
+
+    def close(self):
+        super().close()
+        self.detach()
+
+    def remember(self):
+        """A disk that lies has this state after a cut, whatever it has acknowledged."""
+        for number in range(3):
+            mount = self.images[number].mount
+            subprocess.run(["fsfreeze", "--freeze", mount], check=True)
+            try:
+                self.older[number] = self.images[number].copy() + ".older"
+                os.rename(self.images[number].path + ".copy", self.older[number])
+            finally:
+                subprocess.run(["fsfreeze", "--unfreeze", mount], check=True)
+
+    def cut(self, *numbers):
+        """Cuts the power of some machines at the same moment."""
+        self.check()
+        self.ended.update(numbers)
+        for number in numbers:
+            self.daemons[number].process.kill()
+            self.etcd.processes[number].kill()
+        for number in numbers:
+            # A call that waits for the disk ends before its process does.
+            self.daemons[number].process.wait()
+            self.etcd.processes[number].wait()
+        copies = [self.images[number].copy() for number in numbers]
+        for number, copy in zip(numbers, copies):
+            self.images[number].replace(self.older.pop(number, copy))
+            self.cuts += 1
+
+    def boot(self, *numbers):
+        """Starts the machines, all members of etcd first."""
+        for number in numbers:
+            self.etcd.start(number)
+        for number in numbers:
+            self.restart(number)
+
+    def others(self, number):
+        """The two other machines, in random order."""
+        return self.random.sample([other for other in range(3) if other != number], 2)
+
+    # Faults
+
+    def cut_one(self, number):
+        self.cut(number)
+        self.await_progress(time.monotonic())
+        self.boot(number)
+        self.await_serving()
+
+    def cut_two(self, number):
+        """Without a majority nothing is applied until one of them is back."""
+        victims = [number, self.others(number)[0]]
+        self.cut(*victims)
+        self.boot(*victims)
+        self.await_progress(time.monotonic())
+        self.await_serving()
+
+    def cut_all(self, _):
+        if self.lies:
+            self.remember()
+            self.await_progress(time.monotonic())
+        self.cut(0, 1, 2)
+        self.boot(0, 1, 2)
+        self.await_progress(time.monotonic())
+        self.await_serving()
+
+    def cut_witness(self, _):
+        """The power of the only machine is cut that has, beside a leader that is lost, what clients
+        were told: the third was away, and the history goes on with these two."""
+        leader = self.await_leader()
+        witness, absent = self.others(leader)
+        self.etcd.kill(absent)
+        self.kill(absent)
+        self.await_progress(time.monotonic())
+        # The leader may be another one by now.
+        self.cut(witness)
+        self.etcd.kill(leader)
+        self.kill(leader)
+        self.boot(witness, absent)
+        self.await_progress(time.monotonic())
+        self.boot(leader)
+        self.await_serving()
+
+
+FAULTS = ["cut_one", "cut_two", "cut_all", "cut_witness"]
+
+
+def run(binary, home, seed, count, names=None, lies=False):
+    """Injects each fault `count` times; returns numbers for the report.
+
+    With `lies` the disks forget what they have acknowledged, and the drill must fail.
+    """
+    names, totals = chosen(names, FAULTS), {}
+    timings = Timings(names)
+    # The map grows with each action, and an unoptimised daemon is slow with a large one: each
+    # cluster has five rounds.
+    for first in range(0, count, 5):
+        place = os.path.join(home, str(first))
+        os.mkdir(place, mode=0o700)
+        cluster = Machines(binary, place, seed + first, lies)
+        try:
+            cluster.begin()
+            for _ in range(min(5, count - first)):
+                inject(cluster, names, timings)
+            numbers = cluster.judge(cluster.settle()) | {"power cuts": cluster.cuts}
+        finally:
+            cluster.close()
+        shutil.rmtree(place)
+        for key, number in numbers.items():
+            totals[key] = totals.get(key, 0) + number
+        print(f"{min(first + 5, count)} rounds: {totals}", flush=True)
+    timings.show()
+    if lies:
+        raise Violation("a disk that forgets what it acknowledged was not noticed")
+    return totals

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -551,6 +552,26 @@ def inject(cluster, names, timings):
         cluster.check()
 
 
+def in_clusters(count, rounds, home, begin, work):
+    """Works for `count` rounds in clusters of at most so many rounds; returns the sums of numbers.
+
+    The map grows with each action, and an unoptimised daemon is slow with a large one.
+    """
+    totals = Counter()
+    for first in range(0, count, rounds):
+        place = os.path.join(home, str(first))
+        os.mkdir(place, mode=0o700)
+        cluster = begin(place, first)
+        try:
+            totals.update(work(cluster, min(rounds, count - first)))
+        finally:
+            cluster.close()
+        shutil.rmtree(place)
+        if count > rounds:
+            print(f"{min(first + rounds, count)} rounds: {dict(totals)}", flush=True)
+    return dict(totals)
+
+
 def run(binary, home, seed, count, names=None, judges=True):
     """Injects each fault `count` times, mostly at the leader; returns numbers for the report.
 
@@ -558,22 +579,25 @@ def run(binary, home, seed, count, names=None, judges=True):
     """
     names = chosen(names, FAULTS)
     has_disk = "fill_disk" in names and bool(SmallDisk.can_be_made())
-    cluster, timings = Cluster(binary, home, seed, has_disk=has_disk), Timings(names)
-    cluster.judges = judges
-    try:
+    timings, waits = Timings(names), Timings(["barriers for the current state"])
+
+    def begin(place, first):
+        cluster = Cluster(binary, place, seed + first, has_disk=has_disk)
+        cluster.judges = judges
+        return cluster
+
+    def work(cluster, rounds):
         cluster.begin()
         cluster.check_status()
-        for _ in range(count):
+        for _ in range(rounds):
             inject(cluster, names, timings)
         totals = cluster.judge(cluster.settle())
-    finally:
-        cluster.close()
-    shutil.rmtree(home)
-    os.mkdir(home)
+        for syncer in cluster.syncers:
+            for seconds in syncer.times:
+                waits.add("barriers for the current state", 1_000 * seconds)
+        return totals
+
+    totals = in_clusters(count, 10, home, begin, work)
     timings.show()
-    waits = Timings(["barriers for the current state"])
-    for syncer in cluster.syncers:
-        for seconds in syncer.times:
-            waits.add("barriers for the current state", 1_000 * seconds)
     waits.show("milliseconds until an answer")
     return totals

@@ -5,11 +5,10 @@ killed, and the image is copied as the device has it: see `images.py`.
 """
 
 import os
-import shutil
 import subprocess
 import time
 
-from cluster import NAMES, Cluster, chosen, inject
+from cluster import NAMES, Cluster, chosen, in_clusters, inject
 from daemon import Skipped
 from images import Image
 from timings import Timings
@@ -133,25 +132,17 @@ def run(binary, home, seed, count, names=None, lies=False):
 
     With `lies` the disks forget what they have acknowledged, and the drill must fail.
     """
-    names, totals = chosen(names, FAULTS), {}
+    names = chosen(names, FAULTS)
     timings = Timings(names)
-    # The map grows with each action, and an unoptimised daemon is slow with a large one: each
-    # cluster has five rounds.
-    for first in range(0, count, 5):
-        place = os.path.join(home, str(first))
-        os.mkdir(place, mode=0o700)
-        cluster = Machines(binary, place, seed + first, lies)
-        try:
-            cluster.begin()
-            for _ in range(min(5, count - first)):
-                inject(cluster, names, timings)
-            numbers = cluster.judge(cluster.settle()) | {"power cuts": cluster.cuts}
-        finally:
-            cluster.close()
-        shutil.rmtree(place)
-        for key, number in numbers.items():
-            totals[key] = totals.get(key, 0) + number
-        print(f"{min(first + 5, count)} rounds: {totals}", flush=True)
+
+    def work(cluster, rounds):
+        cluster.begin()
+        for _ in range(rounds):
+            inject(cluster, names, timings)
+        return cluster.judge(cluster.settle()) | {"power cuts": cluster.cuts}
+
+    totals = in_clusters(
+        count, 5, home, lambda place, first: Machines(binary, place, seed + first, lies), work)
     timings.show()
     if lies:
         raise Violation("a disk that forgets what it acknowledged was not noticed")

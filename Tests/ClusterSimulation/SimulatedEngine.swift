@@ -89,7 +89,17 @@ extension SimulatedEngine {
 
     private func apply(_ call: EngineCall, _ number: Int, on line: Int) {
         let sent = sky.faults?.applied(call, by: node, to: log) ?? call
-        let event = log.apply(sent)
+        var event = log.apply(sent)
+        if sky.staleLooks > 0 || sky.hasStaleConfirms {
+            let former = log.formerSighting(at: timeline.now)
+            let isStale =
+                switch sent {
+                case .look: sky.chance(sky.staleLooks)
+                case .confirm: sky.hasStaleConfirms
+                default: false
+                }
+            if isStale { event = .sighting(former) }
+        }
         if isCut || sky.happens(\.lostAnswers) { return lose(line) }
         timeline.after(sky.delay()) { [self] in answer(event, call.kind, number) }
     }

@@ -49,6 +49,17 @@ package final class SimulatedLog {
             nodes: nodes.values.sorted { $0.report.node < $1.report.node })
     }
 
+    /// Nanoseconds for which former states are kept.
+    package static let formerSpan: UInt64 = 300_000_000
+    private var former: [(time: UInt64, sighting: LeaderSighting)] = []
+
+    /// Keeps the state as of `now`, and returns the oldest that is kept.
+    package func formerSighting(at now: UInt64) -> LeaderSighting {
+        former.append((now, sighting))
+        former.removeAll { $0.time + Self.formerSpan < now }
+        return former[0].sighting
+    }
+
     /// The changes after a revision; nil if some of them are compacted.
     package func changes(after revision: UInt64) -> [Change]? {
         guard revision + 1 >= compacted else { return nil }

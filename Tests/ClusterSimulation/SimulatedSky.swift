@@ -8,6 +8,10 @@ package final class SimulatedSky {
     package private(set) var weather = EngineWeather.calm
     /// Until this time, the members of the engine have no leader.
     package private(set) var stalledUntil: UInt64 = 0
+    /// How often a plain look is answered with an earlier state, in percent, and whether a look that
+    /// confirms is.
+    package var staleLooks = 0
+    package var hasStaleConfirms = false
     /// Deliberate faults.
     package let faults: (any ClusterFaults)?
 

@@ -46,7 +46,7 @@ final class MachineDriver {
     }
 
     func refresh() {
-        machine.refresh(at: now)
+        machine.refresh(asOf: now, at: now)
         outputs = machine.takeOutputs()
     }
 

@@ -32,7 +32,7 @@ class Book:
         self.pushed, self.finished, self.unsure = set(), {}, set()
         self.counts = {
             "grants": 0, "fenced": 0, "released by the node": 0, "jobs taken back": 0,
-            "joins": 0, "updates": 0, "unknown": 0, "refused": 0}
+            "closed too late": 0, "joins": 0, "updates": 0, "unknown": 0, "refused": 0}
 
     def count(self, name):
         with self.lock:
@@ -73,19 +73,22 @@ class Book:
         tokens = sorted(self.grants)[-2:]
         job = next(iter(self.pushed - self.unsure))
         swapped = self.grants | {tokens[0]: self.grants[tokens[1]], tokens[1]: self.grants[tokens[0]]}
-        without = {other: name for other, name in self.finished.items() if other != job}
-        planted = [
-            {"grants": swapped}, {"finished": without}, {"finished": self.finished | {"never": ""}}]
-        for change in planted:
+        planted = {
+            "tokens in another order": lambda book: book.grants.update(swapped),
+            "a token twice": lambda book: book.grant("another", tokens[0], 1),
+            "a lost job": lambda book: book.finished.pop(job),
+            "a job of no client": lambda book: book.finish("worker", "never"),
+            "a job twice": lambda book: book.finish("worker", job)}
+        for name, plant in planted.items():
             book = Book()
-            book.grants, book.pushed = self.grants, self.pushed
-            book.finished, book.unsure = self.finished, self.unsure
-            vars(book).update(change)
+            book.grants, book.finished = dict(self.grants), dict(self.finished)
+            book.pushed, book.unsure = self.pushed, self.unsure
             try:
+                plant(book)
                 book.judge()
             except Violation:
                 continue
-            raise Violation(f"the book does not find the planted fault in {list(change)}")
+            raise Violation(f"the book does not find what is planted: {name}")
         return len(planted)
 
 
@@ -93,6 +96,8 @@ class Owner(threading.Thread):
     """One session with one node, which sends one action at a time and resumes after each end."""
 
     PATIENCE = 90
+    # Seconds within which a node that has been stopped closes its connections.
+    GRACE = 10
 
     def __init__(self, daemon, name, cluster, book):
         super().__init__(name=name, daemon=True)
@@ -100,6 +105,7 @@ class Owner(threading.Thread):
         self.random = Random(f"{cluster.random.random()} {name}")
         self.end, self.error, self.client = threading.Event(), None, None
         self.count, self.sequence, self.is_lost = 0, 0, True
+        self.losses = 0  # ends of connections
 
     def run(self):
         try:
@@ -123,7 +129,22 @@ class Owner(threading.Thread):
     def lose(self, end):
         expect_orderly(self.name, end)
         self.is_lost = True
+        self.losses += 1
         time.sleep(0.02)
+
+    def expect_loss(self):
+        """What a connection owned was taken away: it is closed, or has been stopped so long that it
+        will be."""
+        self.book.count("closed too late")
+        deadline = time.monotonic() + self.GRACE
+        try:
+            while time.monotonic() < deadline:
+                self.client.connection.send(PING, number=1)
+                self.client.until(lambda frame: frame.kind == PONG)
+                time.sleep(0.05)
+        except LOST as end:
+            return self.lose(end)
+        raise Violation(f"{self.name} owns nothing any more, and its connection goes on")
 
     def perform(self, path, action):
         """The outcome of an action; None if it was lost with the session."""
@@ -152,9 +173,10 @@ class Owner(threading.Thread):
 
     def hear(self, outcome):
         if "applied" in outcome:
-            self.sequence = outcome["applied"]["sequence"]
+            sequence = outcome["applied"]["sequence"]
+            self.sequence = max(self.sequence, sequence)
             self.count += 1
-            self.ledger.apply(f"{self.name}-{self.count}", self.sequence)
+            self.ledger.apply(f"{self.name}-{self.count}", sequence)
         return outcome
 
     def expect(self, outcome, *codes):
@@ -167,6 +189,10 @@ class Owner(threading.Thread):
         if outcome["rejected"]["code"] not in (*codes, "POISONED"):
             raise Violation(f"{self.name}: {outcome}")
         self.book.count("refused")
+        if outcome["rejected"]["code"] == "POISONED":
+            # What the connection owns is given back.
+            self.client.connection.close()
+            self.is_lost = True
         return False
 
 
@@ -183,18 +209,22 @@ class Locker(Owner):
         if applied["ownerEnded"]:
             return self.book.count("released by the node")
         self.book.use(token)
+        losses = self.losses
         time.sleep(self.random.random() * 0.02)
         if not self.expect(
                 self.perform("/lock", {"release": {"token": token}}), "not_held", "wrong_token"):
             self.book.count("released by the node")
+            if self.losses == losses and not self.is_lost:
+                self.expect_loss()
 
 
 class Pusher(Owner):
     def act(self):
         job = f"{self.name}-{self.count}-{self.random.random()}"
-        if self.expect(self.perform("/jobs", {"push": {"job": {"n": job}}})):
+        outcome = self.perform("/jobs", {"push": {"job": {"n": job}}})
+        if self.expect(outcome):
             self.book.pushed.add(job)
-        else:
+        elif outcome is None:
             self.book.unsure.add(job)
         time.sleep(0.01 + self.random.random() * 0.02)
 
@@ -210,6 +240,7 @@ class Worker(Owner):
         job = applied["reply"]["job"]["n"]
         if applied["ownerEnded"]:
             return self.book.count("jobs taken back")
+        losses = self.losses
         time.sleep(self.random.random() * 0.01)
         outcome = self.perform("/jobs", {"finish": {"id": applied["reply"]["id"]}})
         if self.expect(outcome, "unknown_job", "not_yours"):
@@ -218,6 +249,8 @@ class Worker(Owner):
             self.book.unsure.add(job)
         else:
             self.book.count("jobs taken back")
+            if self.losses == losses and not self.is_lost:
+                self.expect_loss()
 
 
 class Guest(Owner):
@@ -347,6 +380,13 @@ class Household:
             lambda state: state[0]["holder"] is None and not state[0]["waiters"]
             and not state[2]["members"])
         self.book.judge()
+        # A leader that ends takes sessions with it that no row has.
+        unknown, unknown_max = self.book.counts["unknown"], 5 * self.cluster.fault_count
+        if unknown > unknown_max:
+            raise Violation(f"{unknown} outcomes are unknown, at most {unknown_max} are")
+        least = 3 * self.cluster.fault_count
+        if min(self.book.counts["grants"], len(self.book.finished)) < least:
+            raise Violation(f"too little happened: {self.book.counts}")
         return {
             "planted and found": self.book.prove(),
             "acknowledged": len(self.cluster.ledger.applied), "jobs": len(self.book.finished),

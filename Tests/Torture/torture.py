@@ -57,7 +57,8 @@ def main():
     power = commands.add_parser("power", parents=[common], help="power cuts of cluster nodes")
     power.add_argument("--count", type=int, default=5, help="rounds of each kind")
     power.add_argument("--only", help="names of kinds, between commas")
-    power.add_argument("--lies", action="store_true", help="a canary: disks forget, must fail")
+    power.add_argument("--lies", action="store_true", help="a canary: disks forget, and it is found")
+    power.add_argument("--prints", action="store_true", help="judge no duration")
     owners = commands.add_parser("owners", parents=[common], help="a lock, jobs, a presence")
     owners.add_argument("--count", type=int, default=5, help="rounds of each fault")
     owners.add_argument("--only", help="names of faults, between commas")
@@ -127,7 +128,8 @@ def main():
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(
-                daemon, home, arguments.seed, arguments.count, names, arguments.lies)
+                daemon, home, arguments.seed, arguments.count, names, arguments.lies,
+                judges=not arguments.prints)
         elif arguments.command == "owners":
             import owners as module
 

@@ -144,10 +144,10 @@ package final class ClusterMachine {
         advance(at: now)
     }
 
-    /// Calls the engine soon, so that ``confirmedAsOf`` becomes `now` or a later time.
-    package func refresh(at now: UInt64) {
+    /// Calls the engine soon, so that ``confirmedAsOf`` becomes `time` or a later one.
+    package func refresh(asOf time: UInt64, at now: UInt64) {
         expire(at: now)
-        freshness.want(asOf: now)
+        freshness.want(asOf: time)
         advance(at: now)
     }
 

@@ -38,7 +38,7 @@ struct Freshness {
     static let wishInterval: UInt64 = 20_000_000
 
     /// When the node asked for the state that it has at least; nil before the first such answer.
-    var asOf: UInt64? { looked.asOf }
+    var asOf: UInt64? { [looked.asOf, confirmed.asOf].compactMap { $0 }.max() }
 
     /// The same, as a majority of the engine's members confirmed it.
     var confirmedAsOf: UInt64? { confirmed.asOf }
@@ -73,8 +73,8 @@ struct Freshness {
 
     /// When a look is due because of a wish; nil if none is.
     mutating func wishedLook(at now: UInt64) -> UInt64? {
-        guard let wanted = unmetWish() else { return nil }
-        if let waiting = confirmed.waiting, waiting.sentAt >= wanted { return nil }
+        // An answer that waits for its entry is not replaced by the next.
+        guard unmetWish() != nil, confirmed.waiting == nil else { return nil }
         return max(now, asked.at + Self.wishInterval)
     }
 

@@ -128,7 +128,7 @@ package final class ClusterMember: Journal {
     /// follows.
     package func confirmSoon() {
         guard !status.isStopped else { return }
-        machine.refresh(at: host.now)
+        machine.refresh(asOf: host.now, at: host.now)
         drain()
     }
 
@@ -222,14 +222,15 @@ package final class ClusterMember: Journal {
     /// known.
     package var age: UInt64? { known(machine.currentAsOf).map { host.now - min($0, host.now) } }
 
+    /// Whether the server has had all rows that the log had at its start: a majority confirmed them.
+    private var hasCaughtUp: Bool { machine.confirmedAsOf ?? 0 >= status.startedAt }
+
     /// The time as of which the server has every row of the log, if that is known of its state.
     private func known(_ asOf: UInt64?) -> UInt64? {
         guard let asOf else { return nil }
-        if !status.isLeading {
-            // An append of this node's former process may still be on its way, until another node
-            // has taken over.
-            if asOf < status.startedAt || machine.isLedByFormerProcess { return nil }
-        }
+        // An append of this node's former process may still be on its way, until another node has
+        // taken over.
+        if !status.isLeading, !hasCaughtUp || machine.isLedByFormerProcess { return nil }
         return asOf
     }
 }
@@ -248,6 +249,9 @@ extension ClusterMember {
         guard !status.isDraining else { return }
         status.isDraining = true
         while !status.isStopped {
+            if !status.isLeading, !hasCaughtUp {
+                machine.refresh(asOf: status.startedAt, at: host.now)
+            }
             let outputs = machine.takeOutputs()
             if outputs.isEmpty { break }
             for output in outputs where !status.isStopped { carryOut(output) }

@@ -117,6 +117,8 @@ enum MembershipFault: String, CaseIterable, Sendable {
     case losesForwards
     /// A node says that its state is the cluster's without asking the log.
     case confirmsAtOnce
+    /// The engine answers also those looks with an earlier state that are to confirm the latest.
+    case staleConfirms
     /// Clients hear only that awaited effects have ended, and not that they were lost.
     case hidesLosses
 }

@@ -59,6 +59,8 @@ final class MemberCluster {
         self.fault = fault
         book = MemberBook(timeline)
         sky = SimulatedSky(seed: seed)
+        sky.staleLooks = seed % 3 == 1 ? 30 : 0
+        sky.hasStaleConfirms = fault == .staleConfirms
         let ids = (1...3).map { ClusterNode(UInt8($0)) }
         let shared = MemberNode.Shared(
             log: log, timeline: timeline, sky: sky, book: book, nodes: ids, epoch: seed | 1,

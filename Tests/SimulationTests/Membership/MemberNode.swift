@@ -319,7 +319,9 @@ extension MemberNode {
 
     private func showState() {
         guard !server.isCut else { return }
-        shared.book.shows(lastRow, at: id, ageMax: Self.staleMax + Self.ageMargin)
+        // A look that tells an earlier state makes a node believe that its own is younger.
+        let former = shared.sky.staleLooks > 0 ? SimulatedLog.formerSpan : 0
+        shared.book.shows(lastRow, at: id, ageMax: Self.staleMax + Self.ageMargin + former)
     }
 
     /// Clients that are connected see the state also while nothing is written.

@@ -31,9 +31,11 @@ struct TreeDigest: Equatable {
         nodes = entries
     }
 
-    /// The first lines in which the texts of two trees differ.
+    /// The first lines in which the texts of two trees differ, and their numbers of lines.
     func differences(from other: TreeDigest) -> [String] {
-        zip(lines, other.lines).filter { $0 != $1 }.prefix(2).map { "\($0)" }
+        let (own, others) = (lines, other.lines)
+        return zip(own, others).filter { $0 != $1 }.prefix(2).map { "\($0)" }
+            + ["\(own.count) and \(others.count) lines"]
     }
 
     private var lines: [String] {

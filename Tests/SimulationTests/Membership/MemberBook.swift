@@ -113,8 +113,14 @@ enum MembershipFault: String, CaseIterable, Sendable {
     case keepsEffects
     /// A node that begins to lead ends what clients of other nodes own.
     case endsForeignConnections
+    /// A leader lets clients of a lost node keep what they own.
+    case keepsLostNodes
     /// Links between nodes lose actions.
     case losesForwards
+    /// Links between nodes repeat an action as another one.
+    case repeatsForwards
+    /// A node that starts begins an epoch.
+    case beginsEpochs
     /// A node says that its state is the cluster's without asking the log.
     case confirmsAtOnce
     /// The engine answers also those looks with an earlier state that are to confirm the latest.

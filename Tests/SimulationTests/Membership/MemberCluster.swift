@@ -75,7 +75,7 @@ final class MemberCluster {
         }
         sky.turnStormy()
         if shared.forwards {
-            let peers = PeerNetwork(timeline, sky, fault) { [unowned self] in nodes }
+            let peers = PeerNetwork(timeline, sky, fault, book) { [unowned self] in nodes }
             peers.start()
             self.peers = peers
         }

@@ -91,8 +91,10 @@ final class MemberNode: ClusterHost {
         let recovered: Recovery
         do {
             for row in rows { try recovery.replay(row.batch) }
+            let epoch = rows.last?.epoch ?? shared.epoch
             recovered = try recovery.finish(
-                epoch: rows.last?.epoch ?? shared.epoch, sequence: rows.last?.sequence ?? 0)
+                epoch: shared.fault == .beginsEpochs && !rows.isEmpty ? epoch + 1 : epoch,
+                sequence: rows.last?.sequence ?? 0)
         } catch {
             shared.book.fail("node \(id.index) recovers nothing: \(error)")
             let fresh = Recovery(of: tree(), limits: ServerLimits())

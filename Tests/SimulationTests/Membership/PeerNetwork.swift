@@ -1,7 +1,9 @@
 import ClusterSimulation
 import ReactorCluster
+import ReactorCore
 import ReactorServer
 import ReactorTesting
+import ReactorWire
 
 /// The links between the nodes of a ``MemberCluster``: each follower has one to the node that leads, as
 /// far as it knows.
@@ -12,6 +14,7 @@ final class PeerNetwork {
     private let timeline: Timeline
     private let sky: SimulatedSky
     private let fault: MembershipFault?
+    private let book: MemberBook
     private let nodes: () -> [MemberNode]
     /// The open link of each follower, by its place.
     private var links: [Int: Link] = [:]
@@ -44,10 +47,11 @@ final class PeerNetwork {
     private static let silentMax: UInt64 = 1_600_000_000
 
     init(
-        _ timeline: Timeline, _ sky: SimulatedSky, _ fault: MembershipFault?,
+        _ timeline: Timeline, _ sky: SimulatedSky, _ fault: MembershipFault?, _ book: MemberBook,
         _ nodes: @escaping () -> [MemberNode]
     ) {
-        (self.timeline, self.sky, self.fault, self.nodes) = (timeline, sky, fault, nodes)
+        (self.timeline, self.sky, self.fault, self.book, self.nodes) =
+            (timeline, sky, fault, book, nodes)
     }
 
     /// Begins to connect nodes.
@@ -127,18 +131,49 @@ final class PeerNetwork {
             if links[index]?.leader == leader || heard.at[index] == nil {
                 heard.at[index] = timeline.now
                 heard.lost.remove(index)
-            } else if timeline.now > heard.at[index, default: 0] + Self.lostAfter,
-                heard.lost.insert(index).inserted
-            {
-                nodes()[leader].server.lose(nodes()[index].id.index, at: timeline.now)
-                nodes()[leader].turnSoon()
+            } else if timeline.now > heard.at[index, default: 0] + Self.lostAfter {
+                lose(nodes()[index], on: nodes()[leader], heard.lost.insert(index).inserted)
             }
         }
+    }
+
+    private func lose(_ node: MemberNode, on leader: MemberNode, _ isNew: Bool) {
+        if isNew {
+            guard fault != .keepsLostNodes else { return }
+            leader.server.lose(node.id.index, at: timeline.now)
+            return leader.turnSoon()
+        }
+        let owned = leader.server.tree.copyOwnership()().first {
+            guard case .own(_, _, let connection, _) = $0 else { return false }
+            return connection >> 56 == node.id.index
+        }
+        if let owned { book.fail("clients of the lost node \(node.id.index) keep \(owned)") }
     }
 
     private func send(_ request: ForwardRequest, from index: Int) {
         guard let link = links[index], link.isOpen else { return }
         if fault == .losesForwards, case .actions = request, sky.chance(10) { return }
+        if fault == .repeatsForwards, sky.chance(10), let next = Self.renumbered(request) {
+            deliver(request, over: link, from: index)
+            return deliver(next, over: link, from: index)
+        }
+        deliver(request, over: link, from: index)
+    }
+
+    /// A request with one action, under the next ordinal; nil if it has no action, or several.
+    private static func renumbered(_ request: ForwardRequest) -> ForwardRequest? {
+        guard case .actions(let connection, let nodes, var frames, let deaths, let waited) = request,
+            let header = try? FrameHeader.decode(
+                frames.span, at: 0, frameBytesMax: Int(UInt32.max)),
+            frames.count == FrameHeader.byteCount + Int(header.length)
+        else { return nil }
+        let ordinal = header.number + 1
+        for place in 0..<8 { frames[12 + place] = UInt8(truncatingIfNeeded: ordinal >> (8 * place)) }
+        return .actions(
+            connection: connection, nodes: nodes, frames: frames, deaths: deaths, waited: waited)
+    }
+
+    private func deliver(_ request: ForwardRequest, over link: Link, from index: Int) {
         link.lastUp = max(link.lastUp, timeline.now + sky.between(50_000, 2_000_000))
         timeline.after(link.lastUp - timeline.now) { [unowned self] in
             guard link.isOpen, !isCut(index, link.leader) else { return }

@@ -162,13 +162,16 @@ final class PeerNetwork {
 
     /// A request with one action, under the next ordinal; nil if it has no action, or several.
     private static func renumbered(_ request: ForwardRequest) -> ForwardRequest? {
-        guard case .actions(let connection, let nodes, var frames, let deaths, let waited) = request,
+        guard
+            case .actions(let connection, let nodes, var frames, let deaths, let waited) = request,
             let header = try? FrameHeader.decode(
                 frames.span, at: 0, frameBytesMax: Int(UInt32.max)),
             frames.count == FrameHeader.byteCount + Int(header.length)
         else { return nil }
         let ordinal = header.number + 1
-        for place in 0..<8 { frames[12 + place] = UInt8(truncatingIfNeeded: ordinal >> (8 * place)) }
+        for place in 0..<8 {
+            frames[12 + place] = UInt8(truncatingIfNeeded: ordinal >> (8 * place))
+        }
         return .actions(
             connection: connection, nodes: nodes, frames: frames, deaths: deaths, waited: waited)
     }

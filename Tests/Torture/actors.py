@@ -309,7 +309,9 @@ class Follower(threading.Thread):
 class Reader(threading.Thread):
     """Reads the counter at one node all the time, without waiting for the answers.
 
-    An answer has all actions that a client knew of STALE_MAX before the request was sent.
+    An answer has all actions that a client knew of STALE_MAX before the request was sent, and all of
+    each answer that had come by then. An answer to a later request may come first: a daemon encodes
+    those beside its loop that are large, or may be, as it does not know after its start.
     """
 
     INTERVAL = 0.05
@@ -339,12 +341,14 @@ class Reader(threading.Thread):
     def read(self):
         connection, _ = greet(self.path, self.name)
         try:
-            sent, number, sequence = {}, 0, 0
+            # When each request was sent, and the highest sequence of an answer by then.
+            sent, known, number, sequence = {}, {}, 0, 0
             while not self.end.is_set():
                 due = max(sent.values(), default=0) + self.INTERVAL
                 if time.monotonic() >= due or not sent:
                     number += 1
                     sent[number] = time.monotonic()
+                    known[number] = sequence
                     connection.send(ASK, {"get": {"path": "/visits"}}, number=number)
                 wait = max(0, sent[number] + self.INTERVAL - time.monotonic())
                 if not connection.has_frame():
@@ -352,7 +356,8 @@ class Reader(threading.Thread):
                         continue
                 frame = connection.receive()
                 if frame.kind == ANSWER:
-                    sequence = self.take(frame.item(), sent[frame.number], sequence)
+                    sequence = max(sequence, self.take(
+                        frame.item(), sent[frame.number], known.pop(frame.number)))
                     # The last one tells when the next is due.
                     if frame.number != number:
                         del sent[frame.number]
@@ -364,7 +369,8 @@ class Reader(threading.Thread):
     def take(self, answer, moment, former):
         (_, sequence), _, value = answer
         if sequence < former:
-            raise Violation(f"{self.name}: sequence {sequence} after {former}")
+            raise Violation(
+                f"{self.name}: sequence {sequence}, asked for after {former} had come")
         age = self.ledger.age(sequence, moment)
         self.oldest = max(self.oldest, age)
         if self.judges and age > STALE_MAX + STALE_SLACK:

@@ -148,12 +148,14 @@ def find_lies(binary, home, seed):
     except Violation as violation:
         if not any(words in str(violation) for words in ("behind what was told", "lost [")):
             raise
-        return {"found": str(violation)[-80:]}
+        found = str(violation)[-80:]
+    else:
+        raise Violation("disks that forget what they acknowledged are not noticed")
     finally:
         cluster.close()
-        shutil.rmtree(home)
-        os.mkdir(home)
-    raise Violation("disks that forget what they acknowledged are not noticed")
+    shutil.rmtree(home)
+    os.mkdir(home)
+    return {"found": found}
 
 
 def run(binary, home, seed, count, names=None, lies=False, judges=True):

@@ -38,7 +38,10 @@ struct Freshness {
     static let wishInterval: UInt64 = 20_000_000
 
     /// When the node asked for the state that it has at least; nil before the first such answer.
-    var asOf: UInt64? { [looked.asOf, confirmed.asOf].compactMap { $0 }.max() }
+    var asOf: UInt64? {
+        guard let time = looked.asOf else { return confirmed.asOf }
+        return max(time, confirmed.asOf ?? 0)
+    }
 
     /// The same, as a majority of the engine's members confirmed it.
     var confirmedAsOf: UInt64? { confirmed.asOf }

@@ -130,9 +130,11 @@ final class RowApplier {
             // The client has begun the session here and has acted through another daemon: it comes
             // back to the session that has its actions.
             if let session = sessions.find(secret, uid: uid), session.client != client {
-                close(session)
-                forwarder.dropDoubts(of: session)
-                sessions.end(session, at: sequence)
+                drop(session, at: sequence)
+            }
+            // While this daemon lacked rows, an administrator's session got a number that they have.
+            if let session = sessions.find(client: client), session.secret != secret {
+                drop(session, at: sequence)
             }
             recovery.replay(fact, upTo: sequence)
         case .goodbye(let client), .evicted(let client):
@@ -143,6 +145,13 @@ final class RowApplier {
             recovery.replay(fact, upTo: sequence)
         default: recovery.replay(fact, upTo: sequence)
         }
+    }
+
+    /// Ends a session that this daemon has begun, for that of a row.
+    private func drop(_ session: Session, at sequence: UInt64) {
+        close(session)
+        forwarder.dropDoubts(of: session)
+        sessions.end(session, at: sequence)
     }
 
     /// Records that the actions of a fact are decided.

@@ -278,6 +278,30 @@ struct FollowTests {
         #expect(welcome.client < 1 << 45 && welcome.ordinal == 1)
     }
 
+    @Test("a session of a row is there, also where the follower gave its number to another client")
+    func sameNumber() throws {
+        // As where the follower has lost rows in which its own clients act.
+        let pair = try ServerPair(as: 0)
+        let client = pair.leader.client()
+        let lost = try client.welcome()
+        client.open("/visits")
+        let admins = (0..<2).map { _ in
+            pair.follower.connect(uid: 0, isAtAdminSocket: true)
+        }
+        for admin in admins { admin.hello() }
+        pair.follower.turn()
+        #expect(try admins.last?.welcome().client == lost.client)
+        client.add(4)
+        try pair.step()
+        #expect(try admins.last?.frames(.closing).first?.decode(Closing.self).code == .kicked)
+        #expect(pair.follower.server.connectionCount == 1)
+        let back = pair.follower.connect()
+        back.hello(Hello(session: lost.session, epoch: 7, since: 0))
+        pair.follower.turn()
+        let welcome = try back.welcome()
+        #expect(welcome.isResumed && welcome.client == lost.client && welcome.ordinal == 1)
+    }
+
     @Test("a row that does not follow, or of another epoch, is refused and changes nothing")
     func misplaced() throws {
         let pair = try ServerPair()

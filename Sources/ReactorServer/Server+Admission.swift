@@ -152,6 +152,19 @@ extension Server {
         }
     }
 
+    /// Ends every connection of this daemon's clients with ``FaultCode/cut``: another server takes the
+    /// place of this one, which has turns that the log lacks, or lacks some that the log has. Hold its
+    /// input, and carry out the writes that wait, before and after.
+    package func dismissClients(at now: UInt64) {
+        orders.begin(at: now)
+        for connection in connections.inOrder where !connection.isRemote && !connection.isClosed {
+            orders.stats.countRefusal(.cut)
+            intake.end(
+                connection,
+                Closing(.cut, "this daemon goes back to the rows of the log: connect again"))
+        }
+    }
+
     /// The server's state includes every row that the log had at the time `asOf`; that of the time
     /// `confirmed` is confirmed by a majority of the log's members. Answers to clients that wait for
     /// that leave with the next turn.

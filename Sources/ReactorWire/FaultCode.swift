@@ -20,8 +20,9 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let busy = FaultCode(rawValue: "BUSY")
     /// The daemon is shutting down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")
-    /// The daemon follows another one, cannot reach it, and does not know how old its state is.
-    /// Closes the connection; the client may connect again.
+    /// The daemon cannot reach its cluster's log and does not know how old its state is; or it cannot
+    /// reach the leader, which may give others what this client owns; or it goes back to the rows of
+    /// the log. Closes the connection; the client may connect again.
     public static let cut = FaultCode(rawValue: "CUT")
     /// An operator ended the connection. Closes the connection; the client may connect again.
     public static let kicked = FaultCode(rawValue: "KICKED")

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCluster
 import ReactorCore
 import ReactorServer
@@ -73,6 +74,26 @@ struct ClusterSeatTests {
         #expect(Self.numbers(rig) == [3 << 56 | 1 << 32 | 1])
         withExtendedLifetime(later) {}
         #expect(try await Self.health(rig, at: rig.socket, in: home) == .exited(0))
+        rig.stop()
+    }
+
+    @Test("a leader that hands over tells its clients why it closes their connections")
+    func farewell() async throws {
+        let rig = try SeatRig(state, in: home)
+        #expect(await Self.leads(rig))
+        let greeted = try #require(RawSocket.welcomed(at: rig.socket))
+        let administrator = try #require(RawSocket.welcomed(at: rig.adminSocket))
+        let silent = try #require(RawSocket(rig.socket))
+        #expect(await holds { rig.read { $0.links.value.objects.count == 3 } })
+        let before = try #require(rig.read { $0.seat?.figures.staleRefusals })
+        #expect(rig.read { (try? $0.seat?.stepDown(to: nil)) != nil })
+        for client in [greeted, administrator, silent] {
+            let closing = try #require(client.frame())
+            #expect(closing.kind == .closing)
+            #expect(try Closing(wireBytes: closing.body).code == .cut)
+            #expect(client.rest().isEmpty)
+        }
+        #expect(rig.read { $0.seat?.figures.staleRefusals } == before + 3)
         rig.stop()
     }
 

@@ -59,3 +59,23 @@ extension ServerShell {
         loop.turnAgain()
     }
 }
+
+// MARK: - Another server
+extension ServerShell {
+    /// Tells the clients why their connections end. Everything else that the server has ordered ends
+    /// with it.
+    func dismissClients() {
+        let server = server
+        server.holdInput(true, at: loop.now)
+        // A client that has not got an earlier write gets no reason.
+        carryOutWrites(of: server)
+        server.dismissClients(at: loop.now)
+        carryOutWrites(of: server)
+    }
+
+    private func carryOutWrites(of server: Server) {
+        while let output = server.nextOutput() {
+            if case .write(let id, let slices) = output { write(slices, to: id, of: server) }
+        }
+    }
+}

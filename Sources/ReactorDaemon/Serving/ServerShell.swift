@@ -200,6 +200,7 @@ package final class ServerShell {
     func rebuild() throws(DaemonError) -> JournalPosition? {
         guard let makeServer else { return nil }
         _ = server.tree.dismissEffects()
+        if seat != nil { dismissClients() }
         let former = links.value.objects
         links.value = ReferenceTable()
         let formerServer = server
@@ -471,7 +472,7 @@ extension ServerShell {
         }
     }
 
-    private func write(_ slices: ByteSlices, to id: ConnectionID, of server: Server) {
+    func write(_ slices: ByteSlices, to id: ConnectionID, of server: Server) {
         links.value.with(id.rawValue) { link in
             link.write(slices)
             if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }

@@ -5,7 +5,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     /// The daemon is shutting down.
     case draining
     /// The daemon of a cluster does not know how old its state is. Open connections are closed for
-    /// it, too.
+    /// it, too, and where the daemon goes back to the rows of the log.
     case cut
     /// ``ServerLimits/connectionsMax`` connections are open.
     case connectionsMax

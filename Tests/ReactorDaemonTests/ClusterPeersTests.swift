@@ -140,7 +140,7 @@ struct ClusterPeersTests {
                 .joined(node: b, incarnation: 4), .left(b), .lost(b),
             ])
         #expect(silent.others == [.welcome(term: 3)])
-        #expect(silent.messages.contains(.beat))
+        #expect(!silent.messages.contains(.beat))
         let other = try PlayedPeer(to: rig.path("a"), on: rig.loop, incarnation: 5)
         #expect(try rig.holds { rig.changes("a").count == 7 && other.ending != nil })
         #expect(
@@ -151,20 +151,73 @@ struct ClusterPeersTests {
 
     @Test("a follower closes the link to a silent leader, and tries again")
     func silentLeader() throws {
-        let listener = try Listener(at: UnixAddress(rig.path("a")), on: rig.loop)
-        var played: [PlayedPeer] = []
-        listener.onAccept = { socket in
-            let peer = PlayedPeer(PeerConnection(socket))
-            peer.connection.send(.welcome(term: 3))
-            played.append(peer)
-        }
-        listener.resumeAccepting()
+        let leader = try PlayedLeader(at: rig.path("a"), on: rig.loop, term: 3)
         let second = try rig.start("b", lostAfter: .milliseconds(250))
         follows(second, a, term: 3)
         #expect(try rig.holds { rig.changes("b").count >= 3 })
         #expect(rig.changes("b").prefix(3) == [.opened(term: 3), .closed, .opened(term: 3)])
-        #expect(played[0].others == [.hello(cluster: "house", node: 2, incarnation: 1)])
-        #expect(try rig.holds { played.contains { $0.messages.contains(.beat) } })
+        #expect(leader.links[0].others == [.hello(cluster: "house", node: 2, incarnation: 1)])
+        #expect(try rig.holds { leader.links.contains { $0.messages.contains(.beat) } })
+    }
+
+    @Test("a follower closes a link on which its signs of life have no answer, and tries again")
+    func unanswered() throws {
+        let leader = try PlayedLeader(at: rig.path("a"), on: rig.loop, term: 3)
+        let second = try rig.start("b", lostAfter: .milliseconds(250))
+        follows(second, a, term: 3)
+        // A reply to each sign, so that the leader is not silent.
+        var count = 0
+        var obstacles: Set<String> = []
+        #expect(
+            try rig.holds {
+                if let link = leader.links.last, link.messages.count != count {
+                    count = link.messages.count
+                    link.connection.send(.reply([1]))
+                }
+                if let obstacle = second.status.obstacle { obstacles.insert(obstacle) }
+                return obstacles.contains { $0.hasPrefix("no answer of the leader for ") }
+            })
+        #expect(try rig.holds { second.status.isOpen })
+    }
+
+    @Test("a leader answers each sign of life")
+    func answers() throws {
+        leads(try rig.start("a"), a, term: 3)
+        let peer = try PlayedPeer(to: rig.path("a"), on: rig.loop)
+        for _ in 0..<2 { peer.connection.send(.beat) }
+        #expect(try rig.holds { peer.messages == [.welcome(term: 3), .beat, .beat] })
+    }
+
+    @Test("what comes without a sign of this node does not show that the leader has heard of it")
+    func oneWay() throws {
+        let listener = try Listener(at: UnixAddress(rig.path("a")), on: rig.loop)
+        var played: PlayedPeer?
+        listener.onAccept = { socket in played = PlayedPeer(PeerConnection(socket)) }
+        listener.resumeAccepting()
+        let second = try rig.start("b")
+        let start = second.leaderAnsweredAt
+        follows(second, a, term: 3)
+        #expect(try rig.holds { played?.messages.isEmpty == false })
+        let helloAt = rig.loop.now
+        let leader = try #require(played)
+        // Later than the hello that the welcome answers.
+        let later = helloAt + 20_000_000
+        #expect(try rig.holds { rig.loop.now >= later })
+        leader.connection.send(.welcome(term: 3))
+        #expect(try rig.holds { second.leaderAnsweredAt > start })
+        #expect(second.leaderAnsweredAt <= helloAt)
+        // Of two signs of life, the leader answers one; the replies keep the link open.
+        #expect(try rig.holds { leader.messages.count >= 3 })
+        let secondAt = rig.loop.now
+        leader.connection.send(.beat)
+        #expect(try rig.holds { second.leaderAnsweredAt > helloAt })
+        #expect(second.leaderAnsweredAt < secondAt)
+        let answered = second.leaderAnsweredAt
+        for count in 4...5 {
+            leader.connection.send(.reply([1]))
+            #expect(try rig.holds { leader.messages.count >= count })
+        }
+        #expect(second.leaderAnsweredAt == answered && second.status.isOpen)
         listener.close()
     }
 

@@ -220,7 +220,10 @@ package final class ClusterMember: Journal {
 
     /// At most how many nanoseconds ago the log ended with the server's last row; nil if that is not
     /// known.
-    package var age: UInt64? { known(machine.currentAsOf).map { host.now - min($0, host.now) } }
+    package var age: UInt64? {
+        let now = host.now
+        return known(machine.currentAsOf).map { now - min($0, now) }
+    }
 
     /// Whether the server has had all rows that the log had at its start: a majority confirmed them.
     private var hasCaughtUp: Bool { machine.confirmedAsOf ?? 0 >= status.startedAt }

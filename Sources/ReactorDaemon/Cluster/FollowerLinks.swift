@@ -72,15 +72,14 @@ final class FollowerLinks {
         link.connection.send(.reply(reply))
     }
 
-    /// Sends a sign of life to each node, and reports nodes without one as lost. It closes the link
-    /// of a lost node, and connections that send no hello.
+    /// Reports nodes without a sign of life as lost. It closes the link of a lost node, and
+    /// connections that send no hello.
     func beat() {
         let now = loop.now
         // A loop that stood still finds its timers due before it reads: what has arrived by then
         // counts in the next beat.
         let stoodStill = now > lastBeat + settings.lostAfter / 2
         lastBeat = now
-        for link in links.values { link.connection.send(.beat) }
         guard !stoodStill else { return }
         for stranger in strangers where now >= stranger.heardAt + settings.lostAfter {
             forget(stranger)
@@ -154,7 +153,7 @@ final class FollowerLinks {
     private func handle(_ message: PeerMessage, from node: ClusterNode) {
         guard let link = links[node] else { return }
         switch message {
-        case .beat: break
+        case .beat: link.connection.send(.beat)
         case .request(let content): events.enqueue(.request(node, content), of: link.number)
         case .hello, .welcome, .refused, .reply, .copy, .file, .part, .copied: leave(node)
         }

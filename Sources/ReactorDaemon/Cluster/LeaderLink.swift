@@ -23,8 +23,10 @@ final class LeaderLink {
     private(set) var obstacle: String?
     /// Whether the link is open.
     private(set) var isOpen = false
-    /// When the leader of the present or of an earlier link was last heard.
-    private(set) var heardAt: UInt64
+    /// When this daemon sent the last message that a leader has answered, on this link or an earlier
+    /// one: that leader has heard of this daemon then, or later. What comes without a message of this
+    /// daemon shows nothing, as the network may carry bytes one way.
+    private(set) var answeredAt: UInt64
 
     private let cluster: String
     private let node: ClusterNode
@@ -36,12 +38,14 @@ final class LeaderLink {
     private let timer: LoopTimer
     private var target: Target?
     private var connection: PeerConnection?
+    /// When the hello and the signs of life of the present link were sent that have no answer, in
+    /// their order, which is that of the answers.
+    private var unanswered: [UInt64] = []
     private var number: UInt64 = 0
 
     /// Creates a link that is not wanted yet.
     ///
-    /// It closes the link before the leader reports this node as lost: after four fifths of
-    /// ``ClusterConfig/lostAfter``.
+    /// A link on which nothing comes is closed after four fifths of ``ClusterConfig/lostAfter``.
     init(_ config: ClusterConfig, on loop: EventLoop, _ events: PeerEvents) throws(LoopError) {
         let settings = config.settings
         cluster = config.name
@@ -49,7 +53,7 @@ final class LeaderLink {
         silenceMax = settings.lostAfter / 5 * 4
         self.loop = loop
         self.events = events
-        heardAt = loop.now
+        answeredAt = loop.now
         timer = try LoopTimer(on: loop)
         timer.onFire = { [weak self] in self?.connect() }
     }
@@ -73,15 +77,20 @@ final class LeaderLink {
         connection?.send(.request(request))
     }
 
-    /// Sends a sign of life, and closes a link without one of the leader.
+    /// Sends a sign of life, and closes a link without one of the leader, or without an answer.
     func beat() {
         guard let connection else { return }
-        if isOpen { self.heardAt = connection.heardAt }
         let (now, heardAt) = (loop.now, connection.heardAt)
         guard now < heardAt + silenceMax else {
             return retry(after: "no sign of the leader for \((now - heardAt) / 1_000_000) ms")
         }
-        if isOpen { connection.send(.beat) }
+        // A former version of the leader sends its signs at its own times, and may leave some out.
+        if let first = unanswered.first, now >= first + silenceMax {
+            return retry(after: "no answer of the leader for \((now - first) / 1_000_000) ms")
+        }
+        guard isOpen else { return }
+        connection.send(.beat)
+        unanswered.append(now)
     }
 
     /// Ends the link for good.
@@ -102,6 +111,7 @@ final class LeaderLink {
             connection.begin()
             connection.send(
                 .hello(cluster: cluster, node: node.index, incarnation: target.incarnation))
+            unanswered = [loop.now]
         } catch {
             retry(after: "\(error)")
         }
@@ -109,7 +119,7 @@ final class LeaderLink {
 
     private func take(_ message: PeerMessage) {
         switch message {
-        case .beat: break
+        case .beat: noteAnswer()
         case .welcome(let term) where !isOpen:
             // The leader, or this node, learns of a new term a moment before the other.
             guard let target, term == target.term else {
@@ -117,12 +127,18 @@ final class LeaderLink {
             }
             isOpen = true
             obstacle = nil
+            noteAnswer()
             events.enqueue(.opened(term: term), of: number)
         case .reply(let content) where isOpen: events.enqueue(.reply(content), of: number)
         case .refused(let reason): retry(after: reason)
         case .hello, .welcome, .request, .reply, .copy, .file, .part, .copied:
             retry(after: "the other daemon sent a message out of place")
         }
+    }
+
+    private func noteAnswer() {
+        guard !unanswered.isEmpty else { return }
+        answeredAt = max(answeredAt, unanswered.removeFirst())
     }
 
     private func retry(after reason: String) {

@@ -13,7 +13,8 @@ enum PeerMessage: Equatable, Sendable {
     case welcome(term: UInt64)
     /// Why a daemon does not open the link, which it closes.
     case refused(String)
-    /// A sign of life.
+    /// A follower's sign of life, and the leader's answer to it. The sender of a copy sends it without
+    /// being asked.
     case beat
     /// The first message of a daemon that wants a copy of the history instead of a link.
     case copy(cluster: String, node: UInt8)

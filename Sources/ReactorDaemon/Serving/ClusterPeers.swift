@@ -24,7 +24,7 @@ final class ClusterPeers {
         set { events.onEvent = newValue }
     }
 
-    /// Called after signs of life were sent.
+    /// Called each time that signs of life are due, after this node's was sent.
     var onBeat: () -> Void = {}
 
     /// Called with the connection of a daemon that wants a copy of the history.
@@ -119,8 +119,9 @@ final class ClusterPeers {
         socket = nil
     }
 
-    /// When a leader was last heard, in the loop's time; at first when this daemon started.
-    var leaderHeardAt: UInt64 { leader.heardAt }
+    /// When this daemon sent the last message that a leader has answered, in the loop's time; at
+    /// first when this daemon started.
+    var leaderAnsweredAt: UInt64 { leader.answeredAt }
 
     private func beat() {
         leader.beat()

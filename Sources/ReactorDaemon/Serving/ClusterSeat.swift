@@ -231,6 +231,8 @@ private final class ShellHost: ClusterHost {
     }
 
     func planTick(at time: UInt64) {
+        // The time goes on between two reads of it.
+        let now = now
         timer.start(after: .nanoseconds(Int64(clamping: time > now ? time - now : 0)))
     }
 

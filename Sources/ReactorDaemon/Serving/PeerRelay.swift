@@ -12,10 +12,14 @@ final class PeerRelay {
     private let config: ClusterConfig
     private let peers: ClusterPeers
     private let copies: CopySender
-    /// Nanoseconds without any sign of a leader after which the clients that acted are closed: the
-    /// leader ends what they own after ``ClusterConfig/lostAfter``, and signs are counted each fifth.
+    /// Nanoseconds since the last answered message after which the clients that acted are closed: the
+    /// leader ends what they own after ``ClusterConfig/lostAfter``. Checks come each fifth of that
+    /// time, about as long after such a message as a whole number of fifths, and the fourth is late
+    /// enough.
     private let silenceMax: UInt64
+    private let lostAfter: UInt64
     private var isSilent = false
+    private var lastCheck: UInt64
 
     /// Prepares the links of a node, and binds its peer socket.
     ///
@@ -25,7 +29,9 @@ final class PeerRelay {
     ) throws(LoopError) {
         self.shell = shell
         self.config = config
-        silenceMax = config.settings.lostAfter / 5 * 3
+        lostAfter = config.settings.lostAfter
+        silenceMax = lostAfter / 10 * 7
+        lastCheck = shell.loop.now
         peers = try ClusterPeers(config, on: shell.loop)
         copies = CopySender(of: directory, on: shell.loop.handle)
         try peers.listen()
@@ -117,14 +123,18 @@ final class PeerRelay {
 
     /// Closes clients that may own something before the leader ends that.
     private func checkSilence() {
-        let silence = shell.loop.now - min(peers.leaderHeardAt, shell.loop.now)
+        let now = shell.loop.now
+        let silence = now - min(peers.leaderAnsweredAt, now)
+        // A loop that stood still finds its timers due before it reads the answers that have come.
+        let stoodStill = now > lastCheck + lostAfter / 2
+        lastCheck = now
         guard shell.server.isReadOnly, silence >= silenceMax else {
             isSilent = false
             return
         }
-        guard !isSilent else { return }
+        guard !isSilent, !stoodStill || silence >= lostAfter / 5 * 4 else { return }
         isSilent = true
-        shell.server.cutForwarded(at: shell.loop.now)
+        shell.server.cutForwarded(at: now)
         shell.loop.turnAgain()
     }
 }

@@ -93,3 +93,22 @@ final class PlayedPeer {
     /// The messages that are no signs of life.
     var others: [PeerMessage] { messages.filter { $0 != .beat } }
 }
+
+/// The leading daemon at a peer socket, which the test plays: it welcomes each link.
+final class PlayedLeader {
+    /// The other side of each link, in the order of their beginning.
+    private(set) var links: [PlayedPeer] = []
+    private let listener: Listener
+
+    init(at path: String, on loop: EventLoop, term: UInt64) throws {
+        listener = try Listener(at: UnixAddress(path), on: loop)
+        listener.onAccept = { [unowned self] socket in
+            let link = PlayedPeer(PeerConnection(socket))
+            link.connection.send(.welcome(term: term))
+            links.append(link)
+        }
+        listener.resumeAccepting()
+    }
+
+    deinit { listener.close() }
+}

@@ -189,6 +189,8 @@ struct ClusterInitCommand<Program: DaemonCommand>: ParsableCommand {
                 directory before its daemon starts, or one that `reactorctl backup --node` makes \
                 afterwards.
 
+                A backup begins a new epoch, as in the start of a daemon that is alone.
+
                 Run again, it changes nothing: it says that the cluster exists, or ends with 78 if \
                 that has another history than this node, or if this node has joined it already.
                 """)
@@ -199,10 +201,10 @@ struct ClusterInitCommand<Program: DaemonCommand>: ParsableCommand {
 
     mutating func run() throws {
         try DaemonOutput<Program>.run {
-            let (settings, _) = try options.read(parent.options)
+            let (settings, root) = try options.read(parent.options)
             let founding = try ClusterFounding(
-                of: settings, environment: ProcessEnvironment.environment, uid: geteuid(),
-                DaemonOutput<Program>.logger(settings))
+                of: settings, with: root, environment: ProcessEnvironment.environment,
+                uid: geteuid(), DaemonOutput<Program>.logger(settings))
             try DaemonOutput<Program>.write([founding.line])
         }
     }

@@ -2,7 +2,10 @@ import Foundation
 import Logging
 import ReactorBytes
 import ReactorCluster
+import ReactorCore
 import ReactorThreads
+import ReactorWire
+import StockReactors
 import TestPrograms
 import Testing
 
@@ -12,6 +15,8 @@ import Testing
 /// The beginning of a cluster's history, from real data directories; a variable stands for etcd.
 struct ClusterFoundingTests {
     private let home = TestDirectory()
+
+    private let root = ReactorGroup([("lock", Lock())])
 
     private var path: String { home.path("data") }
 
@@ -42,9 +47,9 @@ struct ClusterFoundingTests {
         var there = stored
         defer { stored = there }
         return try ClusterFounding(
-            of: config, environment: [:], uid: 0, Logger(label: "tests"),
+            of: config, with: root, environment: [:], uid: 0, Logger(label: "tests"),
             existing: { _ in there },
-            with: { (cluster, origin) throws(DaemonError) in
+            found: { (cluster, origin) throws(DaemonError) in
                 #expect(cluster.name == "house")
                 let first = there ?? origin
                 there = first
@@ -183,31 +188,128 @@ struct ClusterFoundingTests {
         #expect(copied.contains("`reactorctl backup --node`"), "\(copied)")
     }
 
-    @Test("a copy whose next start begins an epoch is refused")
-    func copy() throws {
-        try append([1, 2])
-        let copy = home.path("copy")
-        _ = try JournalBackup(of: DataDirectory(at: path), into: copy)
-        let text = try #require(refusal(config(data: "copy")))
-        #expect(text.hasPrefix("\(copy) is a restored copy, and begins an epoch of its own: start"))
+    /// Lets a daemon keep the history of a lock that a client holds, and kills it; returns the end.
+    private func hold() async throws -> JournalPosition {
+        let daemon = try await DaemonProcess.start(
+            config: "data:\n  directory: \(path)\nreactors:\n  lock: { kind: lock }\n", in: home)
+        let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        client.send(.open, id: 0, number: 1, Open(path: "/lock").wireBytes())
+        #expect(client.frame()?.kind == .opened)
+        client.send(.dispatch, id: 0, number: 1, (["acquire": [:]] as WireValue).wireBytes())
+        #expect(client.frame()?.kind == .outcome)
+        daemon.signal(SIGKILL)
+        _ = await daemon.ended()
+        #expect(try holder(in: "data") != .null)
+        return try JournalReader(DataDirectory(at: path)).verifyRest()
     }
 
-    @Test("a relaxed history that a power cut may have shortened is refused")
-    func lostTail() throws {
-        try append([1])
-        do {
-            let directory = try DataDirectory(at: path)
-            let journal = try JournalFile.writer(in: directory, durability: .strict)
-            try journal.commit("testing") { db in
-                try MetaTable(db, in: journal.file).setMark(
-                    JournalMark(
-                        isOpen: false, durability: .relaxed, isLogStrict: false,
-                        boot: BootID(high: 1, low: 2), cutBehind: 1))
-            }
-            try journal.close()
+    /// The holder of the lock at the end of the history in the directory `name`.
+    private func holder(in name: String) throws -> WireValue? {
+        let history = try OfflineHistory(of: config(data: name), environment: [:], uid: 0)
+        return try history.value(of: root).value["lock"]?["holder"]
+    }
+
+    @Test("a copy founds a cluster with a new epoch, in which former connections own nothing")
+    func copy() async throws {
+        let end = try await hold()
+        _ = try JournalBackup(of: DataDirectory(at: path), into: home.path("copy"))
+        var stored: ClusterOrigin?
+        let founding = try found("copy", in: &stored)
+        #expect(
+            founding.line.contains(", in a new epoch, as the directory is a restored copy;"),
+            "\(founding.line)")
+        let origin = try #require(stored)
+        #expect(origin.epoch != end.epoch && origin.epoch != 0)
+        #expect(origin.row.number > end.number && origin.sequence >= end.sequence)
+        let copied = try JournalReader(DataDirectory(at: home.path("copy"))).verifyRest()
+        #expect(origin.row == RowPosition(number: copied.number, chain: copied.chain))
+        #expect(try holder(in: "copy") == .null)
+        #expect(try found("copy", in: &stored).line.contains("exists already, with the history"))
+        #expect(stored == origin)
+    }
+
+    /// Marks the history as one from which a power cut may have taken rows after row `number`.
+    private func markLostTail(after number: UInt64) throws {
+        let directory = try DataDirectory(at: path)
+        let journal = try JournalFile.writer(in: directory, durability: .strict)
+        try journal.commit("testing") { db in
+            try MetaTable(db, in: journal.file).setMark(
+                JournalMark(
+                    isOpen: false, durability: .relaxed, isLogStrict: false,
+                    boot: BootID(high: 1, low: 2), cutBehind: number))
         }
-        let text = try #require(refusal(config()))
-        #expect(text.contains("may have lost its last rows in a power cut"), "\(text)")
+        try journal.close()
+    }
+
+    @Test("a relaxed history that a power cut may have shortened founds one with a new epoch")
+    func lostTail() async throws {
+        let end = try await hold()
+        try markLostTail(after: end.number)
+        var stored: ClusterOrigin?
+        let line = try found(in: &stored).line
+        #expect(line.contains("may have lost its last rows in a power cut;"), "\(line)")
+        #expect(stored?.epoch != end.epoch && stored?.epoch != 0)
+    }
+
+    @Test("a power cut after the founding takes nothing from a cluster without further rows")
+    func lostTailOfFounded() async throws {
+        let end = try await hold()
+        var stored: ClusterOrigin?
+        _ = try found(in: &stored)
+        try markLostTail(after: end.number)
+        let line = try found(in: &stored).line
+        #expect(line.contains("exists already, with the history of"), "\(line)")
+        #expect(try JournalReader(DataDirectory(at: path)).verifyRest().number == end.number)
+    }
+
+    @Test("a copy whose founding fails has its new epoch, and founds a cluster later")
+    func interruptedCopy() async throws {
+        _ = try await hold()
+        _ = try JournalBackup(of: DataDirectory(at: path), into: home.path("copy"))
+        #expect(throws: DaemonError.self) {
+            try ClusterFounding(
+                of: config(data: "copy"), with: root, environment: [:], uid: 0,
+                Logger(label: "tests"), existing: { _ in nil },
+                found: { (_, _) throws(DaemonError) in throw DaemonError.engine("no etcd") })
+        }
+        let end = try JournalReader(DataDirectory(at: home.path("copy"))).verifyRest()
+        var stored: ClusterOrigin?
+        #expect(try found("copy", in: &stored).line.contains("after row \(end.number); start"))
+        #expect(end.epoch != 0 && stored?.epoch == end.epoch)
+    }
+
+    @Test("a copy is refused where the cluster exists, and is left as it is")
+    func copyOfExisting() async throws {
+        let end = try await hold()
+        var stored: ClusterOrigin?
+        _ = try found(in: &stored)
+        let first = stored
+        _ = try JournalBackup(of: DataDirectory(at: path), into: home.path("copy"))
+        let error = #expect(throws: DaemonError.self) { try found("copy", in: &stored) }
+        let text = try #require(error?.description)
+        let copy = home.path("copy")
+        #expect(text.contains("house exists already, and \(copy) is a restored copy: "))
+        #expect(text.contains("begins after row \(end.number)"), "\(text)")
+        #expect(stored == first && error?.exitCode == 78)
+        let copied = try JournalReader(DataDirectory(at: home.path("copy"))).verifyRest()
+        #expect(copied.epoch == 0)
+    }
+
+    @Test("a copy that the program's reactors cannot read founds nothing")
+    func unreadableCopy() async throws {
+        _ = try await hold()
+        _ = try JournalBackup(of: DataDirectory(at: path), into: home.path("copy"))
+        #expect(throws: DaemonError.self) {
+            try ClusterFounding(
+                of: config(data: "copy"), with: ReactorGroup([("lock", Counter())]),
+                environment: [:], uid: 0, Logger(label: "tests"), existing: { _ in nil },
+                found: { (_, _) throws(DaemonError) in
+                    Issue.record("a cluster is founded")
+                    throw DaemonError.cluster("founded")
+                })
+        }
+        let copied = try JournalReader(DataDirectory(at: home.path("copy"))).verifyRest()
+        #expect(copied.epoch == 0)
     }
 
     @Test("a directory with rows of a cluster's log is refused: its place is in that log")
@@ -232,9 +334,9 @@ struct ClusterFoundingTests {
     func silent() throws {
         let error = #expect(throws: DaemonError.self) {
             try ClusterFounding(
-                of: config(), environment: [:], uid: 0, Logger(label: "tests"),
+                of: config(), with: root, environment: [:], uid: 0, Logger(label: "tests"),
                 existing: { _ in nil },
-                with: { (_, _) throws(DaemonError) in
+                found: { (_, _) throws(DaemonError) in
                     throw DaemonError.cluster("etcd does not answer")
                 })
         }

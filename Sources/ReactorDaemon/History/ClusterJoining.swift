@@ -1,4 +1,4 @@
-import ReactorCluster
+package import ReactorCluster
 import ReactorJournal
 import ReactorLoop
 import ReactorThreads
@@ -14,6 +14,9 @@ import ReactorThreads
 package struct ClusterJoining {
     /// The result, for the operator.
     package let line: String
+
+    /// Reads the beginning of a cluster's history; nil if there is none.
+    package typealias Existing = (ClusterConfig) throws(DaemonError) -> ClusterOrigin?
 
     /// Takes a copy from the node `name`, or from any.
     ///
@@ -33,7 +36,7 @@ package struct ClusterJoining {
     init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32,
         from name: String? = nil, patience: Duration = .zero,
-        onProgress: @escaping () -> Void = {}, existing: ClusterFounding.Existing
+        onProgress: @escaping () -> Void = {}, existing: Existing
     ) throws(DaemonError) {
         guard let cluster = config.cluster else {
             throw .cluster("\(config.file) has no `cluster:`: such a daemon is alone")

@@ -379,3 +379,22 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Config/setup gives some builds the macros' plug-in of another one, as compiling swift-syntax again takes
+// minutes.
+if Context.environment["REACTORD_MACROS"] != nil {
+    let compiled: Set = ["ReactorMacros", "ReactorMacrosTests", "ArchitectureTests"]
+    package.targets.removeAll { compiled.contains($0.name) }
+    for target in package.targets {
+        target.dependencies.removeAll {
+            if case .byNameItem(name: "ReactorMacros", _) = $0 { true } else { false }
+        }
+    }
+    package.dependencies.removeAll {
+        if case .sourceControl(_, let location, _) = $0.kind {
+            location.hasSuffix("/swift-syntax")
+        } else {
+            false
+        }
+    }
+}

@@ -48,7 +48,7 @@ public final class ManualClock: Clock {
     /// Creates a clock at time zero.
     public init() {}
 
-    public var now: Instant { state.withLock(\.now) }
+    public var now: Instant { state.withLock { $0.now } }
 
     public var minimumResolution: Duration { .zero }
 

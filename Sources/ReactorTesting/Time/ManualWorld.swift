@@ -29,6 +29,9 @@ public final class ManualWorld {
             wallClock: { Int64(clamping: clock.now.nanoseconds / 1_000_000) }, random: random)
     }
 
+    /// Whether no effect can run, and no job waits.
+    package var isIdle: Bool { executor.isIdle && inbox.isEmpty }
+
     /// Runs effects and passes each job that they post to `perform`, until only the passing of
     /// time can bring more. Returns whether a job was posted.
     @discardableResult

@@ -12,6 +12,8 @@ final class MemberBook {
     private var digests: [UInt64: (node: ClusterNode, tree: TreeDigest)] = [:]
     /// When each row entered the log, in nanoseconds.
     private var entered: [UInt64: UInt64] = [:]
+    /// The number of the last row in the log.
+    private(set) var lastRow: UInt64 = 0
     /// The ids under which durable effects began.
     private(set) var ids: [Int: Set<UInt64>] = [:]
 
@@ -55,10 +57,14 @@ final class MemberBook {
             return fail("an entry cannot be decoded")
         }
         switch entry.content {
-        case .rows(let rows): for row in rows { entered[row.number] = timeline.now }
-        case .part(let part):
-            if part.isLast { entered[entry.behind.number + 1] = timeline.now }
+        case .rows(let rows): for row in rows { enter(row.number) }
+        case .part(let part): if part.isLast { enter(entry.behind.number + 1) }
         }
+    }
+
+    private func enter(_ row: UInt64) {
+        entered[row] = timeline.now
+        lastRow = row
     }
 
     /// Node `node` shows clients a state of row `row`: none that it lacks has been in the log for

@@ -123,10 +123,10 @@ final class MemberCluster {
             node.freeDisk()
         }
         let limit = timeline.now + 20_000_000_000
-        while violations.isEmpty, timeline.now < limit, !unrest.isEmpty {
+        while isSound, timeline.now < limit, !unrest.isEmpty {
             advance(by: 100_000_000)
         }
-        guard violations.isEmpty else { return }
+        guard isSound else { return }
         if !unrest.isEmpty { return book.fail("no rest after 20 calm seconds: \(unrest)") }
         compare()
     }
@@ -134,10 +134,22 @@ final class MemberCluster {
     /// What went wrong.
     var violations: [String] { book.violations + nodes.flatMap(\.world.violations) }
 
+    private var isSound: Bool {
+        for node in nodes where !node.world.violations.isEmpty { return false }
+        return book.violations.isEmpty
+    }
+
+    /// When the next effect of any node goes on.
+    private var nextEffect: UInt64 {
+        var due = UInt64.max
+        for node in nodes { due = min(due, node.nextDue ?? .max) }
+        return due
+    }
+
     private func advance(by span: UInt64) {
         let end = timeline.now + span
-        while violations.isEmpty {
-            let effectDue = nodes.compactMap(\.nextDue).min() ?? .max
+        while isSound {
+            let effectDue = nextEffect
             guard let due = timeline.nextDue, min(due, effectDue) <= end else { break }
             // At equal times an effect goes on first, since it has waited longer.
             if effectDue <= due {
@@ -147,7 +159,7 @@ final class MemberCluster {
             }
             for node in nodes { node.runEffects() }
         }
-        if violations.isEmpty { timeline.advance(to: end) }
+        if isSound { timeline.advance(to: end) }
     }
 
     /// What keeps the cluster from agreeing; empty if nothing does.
@@ -252,7 +264,7 @@ extension MemberCluster {
     private func work(_ index: Int) {
         let pause = UInt64.random(in: 5_000_000...80_000_000, using: &random)
         timeline.after(pause) { [unowned self] in
-            guard isStormy, violations.isEmpty else { return }
+            guard isStormy, isSound else { return }
             for _ in 0..<Int.random(in: 1...3, using: &random) { act(index) }
             work(index)
         }
@@ -353,7 +365,7 @@ extension MemberCluster {
 extension MemberCluster {
     private func strike() {
         timeline.after(sky.between(50_000_000, 1_500_000_000)) { [unowned self] in
-            guard isStormy, violations.isEmpty else { return }
+            guard isStormy, isSound else { return }
             let leader = nodes.first(where: \.isLeading)
             let target = sky.chance(60) ? leader ?? sky.pick(nodes) : sky.pick(nodes)
             switch sky.between(0, 14) {

@@ -48,6 +48,8 @@ final class MemberNode: ClusterHost {
     private var plannedAt: UInt64?
     /// Number of the process.
     private(set) var life = 0
+    /// The last row of the log when the process started: clients of the former one may know it.
+    private var rowAtStart: UInt64 = 0
 
     /// The current process's membership.
     private final class Slot {
@@ -272,6 +274,7 @@ extension MemberNode {
     /// Runs the effects until now, and passes what they emit to the server.
     func runEffects() {
         effects.clock.advance(to: ManualClock.Instant(nanoseconds: now))
+        if effects.isIdle { return }
         if effects.settle({ [unowned self] job in server.perform(job) }) { turnSoon() }
         for deed in floor.takeDeeds() {
             switch deed {
@@ -324,6 +327,9 @@ extension MemberNode {
         // A look that tells an earlier state makes a node believe that its own is younger.
         let former = shared.sky.staleLooks > 0 ? SimulatedLog.formerSpan : 0
         shared.book.shows(lastRow, at: id, ageMax: Self.staleMax + Self.ageMargin + former)
+        guard lastRow < rowAtStart else { return }
+        shared.book.fail(
+            "node \(id.index) shows row \(lastRow), and started when the log had \(rowAtStart)")
     }
 
     /// Clients that are connected see the state also while nothing is written.
@@ -372,6 +378,7 @@ extension MemberNode {
         engine.abandon()
         member.current = nil
         life += 1
+        rowAtStart = shared.book.lastRow
         disk.isDropping = false
         plannedAt = nil
         if isPowerCut { journal.cut(shared.sky) }

@@ -6,7 +6,7 @@ import Testing
 ///
 ///     swift test --filter MembershipTests                              # 40 seeds, the first 10 counted
 ///     REACTORD_SEED=17 swift test --filter MembershipTests             # one of them again
-///     REACTORD_SEEDS=3000 swift test --filter MembershipTests          # 3,000 after these 10
+///     Config/test-simulation --filter MembershipTests                  # 3,000 after these 10, optimised
 struct MembershipTests {
     /// The seeds of which the events are counted.
     static let counted: Range<UInt64> = 0..<10

@@ -7,7 +7,7 @@ import zlib
 from bisect import bisect_right
 
 from wire import *
-from worker import Violation
+from worker import Loss, Violation
 
 # A node serves no state that it knows to be older than this, in seconds: `staleMax`, by default.
 STALE_MAX = 2.0
@@ -30,7 +30,7 @@ def expect_orderly(name, end):
 
 
 def is_cut(end):
-    """Whether the node closed the connection because it cannot reach the log."""
+    """Whether the node closed the connection with CUT."""
     reason = getattr(end, "reason", None)
     return bool(reason) and reason["code"] == "CUT"
 
@@ -79,19 +79,25 @@ class Ledger:
 
 
 class Actor(threading.Thread):
-    """One session with one node, which acts while the node leads, and resumes after each end."""
+    """One session with one node, which acts there all the time, and resumes after each end."""
 
     WINDOW = 8
     PATIENCE = 60
-    # Seconds between two actions at least: the map and the history grow with each, and an
-    # unoptimised daemon is slow with large ones.
+    # Seconds between two actions at least, where three actors share the work: the map and the
+    # history grow with each action, and an unoptimised daemon is slow with large ones.
     PACE = 0.02
+    # The codes of refusals that a node may have a reason for.
+    REFUSALS = ("ELSEWHERE", "POISONED")
 
-    def __init__(self, daemon, name, ledger):
+    def __init__(self, daemon, name, ledger, count=3):
         super().__init__(name=name, daemon=True)
         self.path, self.ledger = daemon.socket, ledger
+        self.pace = self.PACE * count / 3  # all actors together act as often as three
         self.session = self.epoch = self.error = None
+        self.ends = []  # when connections ended, the daemon's reason, and the error
+        self.told = 0.0  # when the last outcome came
         self.ordinal, self.sequence, self.count = 0, 0, 0
+        self.applied = 0  # the highest ordinal of the session that is known to be applied
         self.due = 0.0  # when the next action may be sent
         self.pending = {}  # the bodies of actions without an outcome, by ordinal
         self.end, self.pause = threading.Event(), threading.Event()
@@ -104,6 +110,7 @@ class Actor(threading.Thread):
                     self.act()
                 except LOST as end:
                     expect_orderly(self.name, end)
+                    self.ends.append((time.monotonic(), getattr(end, "reason", None), repr(end)))
                     time.sleep(0.02)
         except BaseException as error:  # noqa: BLE001
             self.error = error
@@ -116,9 +123,10 @@ class Actor(threading.Thread):
             # A leader that was deposed takes a session with it that no row has.
             for _, key in self.pending.values():
                 self.ledger.forget(key)
-            self.pending, self.ordinal = {}, 0
-        if welcome["sequence"] < self.sequence:
-            raise Violation(f"{self.name}: {welcome} is behind what was told: {self.sequence}")
+            self.pending, self.ordinal, self.applied = {}, 0, 0
+        if welcome["sequence"] < self.sequence or welcome["ordinal"] < self.applied:
+            raise Loss(f"{self.name}: {welcome} is behind what was told: sequence {self.sequence}, "
+                       f"ordinal {self.applied}")
         self.session, self.epoch = welcome["session"], welcome["epoch"]
         self.connection.socket.settimeout(self.PATIENCE)
         self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
@@ -140,16 +148,20 @@ class Actor(threading.Thread):
             if not self.pending:
                 if self.end.is_set():
                     return
-                time.sleep(self.PACE)
+                time.sleep(self.pace)
                 continue
             self.take(self.connection.receive())
+
+    def waiting(self):
+        """The keys of actions without an outcome."""
+        return {key for _, key in list(self.pending.values())}
 
     def is_due(self):
         """Whether the next action may be sent; a client that waited sends a window at once."""
         now = time.monotonic()
         if now < self.due:
             return False
-        self.due = max(self.due, now - self.WINDOW * self.PACE) + self.PACE
+        self.due = max(self.due, now - self.WINDOW * self.pace) + self.pace
         return True
 
     def take(self, frame):
@@ -166,14 +178,16 @@ class Actor(threading.Thread):
         if ordinal not in self.pending:
             raise Violation(f"{self.name}: an outcome without an action: {ordinal} {outcome}")
         _, key = self.pending.pop(ordinal)
+        self.told = time.monotonic()
         if "applied" in outcome:
             self.sequence = outcome["applied"]["sequence"]
+            self.applied = max(self.applied, ordinal)
             return self.ledger.apply(key, self.sequence)
         code = outcome["rejected"]["code"]
-        if code not in ("ELSEWHERE", "POISONED"):
+        if code not in self.REFUSALS:
             raise Violation(f"{self.name}: {outcome}")
         self.ledger.refuse(key)
-        # The node does not lead: it will not for a while.
+        # A node without links that does not lead will not for a while.
         time.sleep(0.02)
 
 
@@ -253,7 +267,7 @@ class Follower(threading.Thread):
             since = self.content[path][0] if path in self.content else None
             slice, granted = client.subscribe(path, "replica", since=since)
             if since is not None and granted["sequence"] < since:
-                raise Violation(f"{self.name}: {granted} is behind what was shown: {since}")
+                raise Loss(f"{self.name}: {granted} is behind what was shown: {since}")
             # Updates that came before the answer are without this path.
             while client.updates:
                 self.take(client.updates.popleft())
@@ -266,7 +280,7 @@ class Follower(threading.Thread):
             self.take_delta(self.slices[frame.id], frame)
         elif frame.kind == MARK:
             if frame.number < self.sequence:
-                raise Violation(f"{self.name}: {frame} after sequence {self.sequence}")
+                raise Loss(f"{self.name}: {frame} after sequence {self.sequence}")
             late = [path for path in self.slices.values()
                     if self.content[path][0] != frame.number]
             if late:
@@ -279,7 +293,7 @@ class Follower(threading.Thread):
 
     def take_snapshot(self, path, frame):
         if frame.flags & FRESH and self.updates:
-            raise Violation(f"{self.name}: what was shown is taken back: {frame.number}")
+            raise Loss(f"{self.name}: what was shown is taken back: {frame.number}")
         if path == "/visits":
             content = frame.item()["count"]
             self.received.counts.append((frame.number, content))
@@ -323,7 +337,7 @@ class Reader(threading.Thread):
         self.received = Received()
         self.oldest = 0.0  # seconds by which the oldest answer was behind its request
         self.served = 0.0  # when the last answered request was sent
-        self.ends = []  # when connections ended, and the daemon's reason
+        self.ends = []  # when connections ended, the daemon's reason, and the error
         self.judges = True  # whether an answer that is too old is a violation
 
     def run(self):
@@ -333,7 +347,7 @@ class Reader(threading.Thread):
                     self.read()
                 except LOST as end:
                     expect_orderly(self.name, end)
-                    self.ends.append((time.monotonic(), getattr(end, "reason", None)))
+                    self.ends.append((time.monotonic(), getattr(end, "reason", None), repr(end)))
                     time.sleep(0.02)
         except BaseException as error:  # noqa: BLE001
             self.error = error
@@ -374,7 +388,7 @@ class Reader(threading.Thread):
         age = self.ledger.age(sequence, moment)
         self.oldest = max(self.oldest, age)
         if self.judges and age > STALE_MAX + STALE_SLACK:
-            raise Violation(
+            raise Loss(
                 f"{self.name}: the answer {answer} to a request lacks an action that was told "
                 f"{age:.2f} s before it was sent")
         self.received.counts.append((sequence, value["count"]))
@@ -442,7 +456,7 @@ class Syncer(threading.Thread):
         sequence = answer["revision"][1]
         (_, shown), _, value = client.ask({"get": {"path": "/visits"}})
         if sequence < told or shown < sequence:
-            raise Violation(
+            raise Loss(
                 f"{self.name}: {condition} is answered with {answer}, and a read with sequence "
                 f"{shown}, after a client was told of {told}")
         self.received.counts.append((shown, value["count"]))

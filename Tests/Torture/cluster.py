@@ -1,4 +1,4 @@
-"""Three daemons over three members of etcd: leaders are killed, stopped and deposed."""
+"""Daemons over as many members of etcd, with clients at each, for drills."""
 
 import contextlib
 import json
@@ -11,91 +11,67 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from actors import Actor, Follower, Ledger, Reader, Syncer, amount
+from actors import Actor, Follower, Ledger, Reader, Syncer
 from daemon import REACTORS, Daemon
 from etcd import Etcd
 from judge import Evidence, History, Judge, prove
-from timings import Timings
 from wire import *
 from worker import Violation
 
-NAMES = ["a", "b", "c"]
+# The nodes that a cluster may have, by index, and those of the drills with three.
+NODES = ["a", "b", "c", "d", "e"]
+NAMES = NODES[:3]
+# With this, `reactorctl` ends where a daemon cannot answer yet.
+UNAVAILABLE = 75
 
 
-class SmallDisk:
-    """A file system in memory for one data directory, which another program can fill."""
-
-    def __init__(self, path, mebibytes):
-        self.path, self.filler = path, os.path.join(path, "filler")
-        os.makedirs(path, exist_ok=True)
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", path], check=True)
-
-    @staticmethod
-    def can_be_made():
-        return os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
-            ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
-            capture_output=True).returncode == 0
-
-    def fill(self):
-        with open(self.filler, "ab", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(1 << 16))
-
-    def free(self):
-        os.unlink(self.filler)
-
-    def close(self):
-        subprocess.run(["umount", "--lazy", self.path], check=False)
+class Unanswered(Exception):
+    """A node could not answer yet."""
 
 
 class Cluster:
-    """The daemons, the members of etcd, and their faults; on a network's machines, if any.
+    """The daemons and the members of etcd of `count` nodes; on a network's machines, if any.
 
     `places` are directories for the data of each node, if these are on file systems of their own.
     """
 
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "256MiB"}
-    # The node whose disk is filled. What it removes then must not be enough to go on.
-    FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
-                 reactors=REACTORS, has_disk=False, places=None):
+                 reactors=REACTORS, places=None, count=3):
         self.random, self.binary = Random(seed), binary
-        self.etcd = Etcd(home, network, places)
+        self.names, self.numbers = NODES[:count], range(count)
+        self.etcd = Etcd(home, network, places, count)
         self.ledger = Ledger()
         self.judges = True  # whether a duration beyond the promised one is a violation
         self.daemons = []
-        disk = os.path.join(home, NAMES[self.FILLED], "disk")
-        self.disk = SmallDisk(disk, 256) if has_disk else None
         self.ended = set()  # daemons that were ended on purpose
         self.fault_count = 1
-        self.filled = 0  # actions that made the log longer
-        # Unix sockets would pass the cuts of a network, so that its nodes have no links.
-        nodes = "".join(
-            f"    {name}: {{ index: {n + 1}"
-            + ("" if network else f", peer: {os.path.join(home, name, 'peer')}") + " }\n"
-            for n, name in enumerate(NAMES))
-        data = [os.path.join(place, "data") for place in places] if places else [None] * 3
-        if has_disk:
-            data[self.FILLED] = os.path.join(disk, "data")
-        for number, name in enumerate(NAMES):
-            is_filled = has_disk and number == self.FILLED
+        for number, name in enumerate(self.names):
             # A node that is cut off serves administrators alone.
             extra = (
                 f"admin: {{ socket: {os.path.join(home, name, 'admin')} }}\n"
                 f"cluster:\n  name: torture\n  node: {name}\n"
                 f"  engine: {self.etcd.socket(number)}\n  takeover: {takeover}\n"
-                f"  logBytes: 4MiB\n  nodes:\n{nodes}")
+                f"  logBytes: 4MiB\n  nodes:\n{self.nodes(home, number)}")
             self.daemons.append(
-                Daemon(binary, os.path.join(home, name),
-                       self.FILLED_DATA if is_filled else self.DATA, extra=extra,
-                       data=data[number], reactors=reactors,
-                       wrapper=network.enter(number) if network else ()))
+                Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
+                       data=os.path.join(places[number], "data") if places else None,
+                       reactors=reactors, wrapper=network.enter(number) if network else ()))
+
+    def nodes(self, home, number):
+        """The nodes, as the configuration of one of them names them."""
+        return "".join(
+            f"    {name}: {{ index: {n + 1}, peer: {self.peer(home, number, n)} }}\n"
+            for n, name in enumerate(self.names))
+
+    def peer(self, home, number, other):
+        """Where a node reaches the daemon of another one, or where its own daemon accepts."""
+        return os.path.join(home, self.names[other], "peer")
 
     def begin_daemons(self):
-        for member in range(3):
+        for member in self.numbers:
             self.etcd.start(member)
         # The first node founds the cluster once a majority of the members has a leader.
         founding = subprocess.run(
@@ -110,16 +86,12 @@ class Cluster:
 
     def begin(self):
         self.begin_daemons()
+        nodes = list(zip(self.daemons, self.names))
         self.actors = [
-            Actor(daemon, name, self.ledger) for daemon, name in zip(self.daemons, NAMES)]
-        self.followers = [
-            Follower(daemon, f"follower {name}") for daemon, name in zip(self.daemons, NAMES)]
-        self.readers = [
-            Reader(daemon, f"reader {name}", self.ledger)
-            for daemon, name in zip(self.daemons, NAMES)]
-        self.syncers = [
-            Syncer(daemon, f"syncer {name}", self.ledger)
-            for daemon, name in zip(self.daemons, NAMES)]
+            Actor(daemon, name, self.ledger, len(nodes)) for daemon, name in nodes]
+        self.followers = [Follower(daemon, f"follower {name}") for daemon, name in nodes]
+        self.readers = [Reader(daemon, f"reader {name}", self.ledger) for daemon, name in nodes]
+        self.syncers = [Syncer(daemon, f"syncer {name}", self.ledger) for daemon, name in nodes]
         for reader in self.readers:
             reader.judges = self.judges
         for thread in self.threads:
@@ -150,8 +122,19 @@ class Cluster:
         finally:
             connection.close()
 
+    def await_status(self, number, seconds=120):
+        """What a node says of itself; waits where it is too busy to answer."""
+        deadline = time.monotonic() + seconds
+        while (status := self.status(number)) is None:
+            if time.monotonic() > deadline:
+                raise Violation(
+                    f"{self.names[number]} shows no status: {self.daemons[number].tail()}")
+            self.check()
+            time.sleep(0.02)
+        return status
+
     def leader(self, other_than=None):
-        for number in range(3):
+        for number in self.numbers:
             if number == other_than:
                 continue
             status = self.status(number)
@@ -172,7 +155,7 @@ class Cluster:
         """Waits until each node serves clients and has applied row `goal`."""
         deadline = time.monotonic() + seconds
         while True:
-            statuses = [self.status(number) for number in range(3)]
+            statuses = [self.status(number) for number in self.numbers]
             if all(status and not status["isCut"] and status["applied"] >= goal
                    for status in statuses):
                 return
@@ -187,11 +170,18 @@ class Cluster:
         for number, daemon in enumerate(self.daemons):
             if number not in self.ended and not daemon.is_running():
                 raise Violation(
-                    f"{NAMES[number]} has ended by itself, with {daemon.process.returncode}: "
+                    f"{self.names[number]} has ended by itself, with {daemon.process.returncode}: "
                     f"{daemon.tail()}")
         for thread in self.threads:
             if thread.error:
                 raise thread.error
+
+    def hold(self, seconds):
+        """Lets time pass, and watches the clients."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.check()
+            time.sleep(0.02)
 
     def await_progress(self, since, seconds=60):
         """Waits for some acknowledgements of actions after `since`."""
@@ -210,232 +200,111 @@ class Cluster:
         """The ends of the daemons' logs."""
         return "\n".join(daemon.tail(1_500) for daemon in self.daemons)
 
-    # Faults; each returns after the cluster has repaired itself as far as it can.
-
     def kill(self, number):
         """kill -9 of a daemon."""
         self.check()
         self.ended.add(number)
         self.daemons[number].kill()
 
-    def kill_daemon(self, number):
-        self.kill(number)
-        self.await_progress(time.monotonic())
-        self.restart(number)
-
-    def kill_machine(self, number):
-        self.etcd.kill(number)
-        self.kill(number)
-        self.await_progress(time.monotonic())
-        self.etcd.start(number)
-        self.restart(number)
-
-    def kill_etcd(self, number):
-        self.etcd.kill(number)
-        self.await_progress(time.monotonic())
-        self.etcd.start(number)
-
-    def stop_daemon(self, number):
-        self.daemons[number].process.send_signal(signal.SIGSTOP)
-        self.await_progress(time.monotonic())
-        self.daemons[number].process.send_signal(signal.SIGCONT)
-
-    def stop_etcd(self, number):
-        self.etcd.signal(number, signal.SIGSTOP)
-        self.await_progress(time.monotonic())
-        self.etcd.signal(number, signal.SIGCONT)
-
-    def kill_all(self, _):
-        for number in range(3):
-            self.kill(number)
-        for number in range(3):
-            self.etcd.kill(number)
-        for number in range(3):
-            self.etcd.start(number)
-        for number in range(3):
-            self.restart(number)
-        self.await_progress(time.monotonic())
-
-    def step_down(self, number):
-        successor = self.random.choice([other for other in range(3) if other != number])
-        run = self.tool("step-down", "--to", NAMES[successor], number=number)
-        # Another node may have been faster than the named one.
-        if run.returncode not in (0, 75):
-            raise Violation(f"cluster step-down: {run.returncode}: {run.stdout}{run.stderr}")
-        self.await_progress(time.monotonic())
-
-    def end_daemon(self, number):
-        """SIGTERM: the leader hands over."""
-        self.ended.add(number)
-        if self.daemons[number].kill(signal.SIGTERM) != 0:
-            raise Violation(f"SIGTERM: {self.daemons[number].tail()}")
-        self.await_progress(time.monotonic())
-        self.restart(number)
-
-    def lose_data(self, number):
-        """A machine is replaced: its daemon takes the history from another node."""
-        # While all is well, so that another node sends its copy.
-        self.await_serving()
-        self.kill(number)
-        self.await_progress(time.monotonic())
-        shutil.rmtree(self.daemons[number].data)
-        size = self.daemons[number].log_size
-        self.restart(number)
-        if "copied the history of cluster torture" not in self.daemons[number].said(size):
-            raise Violation(f"{NAMES[number]} took no copy: {self.daemons[number].tail()}")
-
-    def fall_behind(self, number):
-        """A machine was away until the log no longer had what it lacks."""
-        self.await_serving()
-        if number == self.leader():
-            number = (number + 1) % 3
-        self.kill(number)
-        self.fill_log(self.await_leader())
-        size = self.daemons[number].log_size
-        self.restart(number)
-        deadline = time.monotonic() + 60
-        while "copied the history of cluster torture" not in self.daemons[number].said(size):
-            if time.monotonic() > deadline:
-                raise Violation(f"{NAMES[number]} took no copy: {self.daemons[number].tail()}")
-            self.check()
-            time.sleep(0.05)
-        self.await_serving()
-        self.await_progress(time.monotonic())
-
-    def fill_disk(self, _):
-        """Another program fills a node's disk: the node goes on, and stores the rows when it may.
-
-        It is always the same node: it removes its older history, which is evidence.
-        """
-        if not self.disk:
-            print("skipped: fill_disk: no file system can be mounted here", flush=True)
-            return
-        number = self.FILLED
-        self.await_serving()
-        if self.random.random() < 0.5 and self.leader() != number:
-            self.tool("step-down", "--to", NAMES[number], number=self.leader())
-            self.await_serving()
-        size = self.daemons[number].log_size
-        self.disk.fill()
-        self.fill_until(lambda _: "the disk is full" in self.daemons[number].said(size))
-        # Longer than a node without news of the log serves its clients.
-        end = time.monotonic() + 2.5
-        while time.monotonic() < end:
-            self.check()
-            time.sleep(0.05)
-        self.await_serving()
-        self.await_progress(time.monotonic())
-        status = self.status(number)
-        if not status or status["unstored"] == 0 or status["stored"] >= status["applied"]:
-            raise Violation(f"{NAMES[number]} stores rows on a full disk: {status}")
-        if self.snapshot(number).returncode == 0:
-            raise Violation(f"{NAMES[number]} takes a snapshot of rows that it has not stored")
-        if self.leader() == number:
-            # Its next server continues from rows that are in no file.
-            self.step_down(number)
-            self.await_serving()
-        # With half of logBytes in memory it reads no further rows, and closes its clients.
-        last = self.filled + 45
-        self.fill_until(lambda _: self.filled >= last)
-        deadline = time.monotonic() + 30
-        while not (status := self.status(number)) or not status["isCut"]:
-            if time.monotonic() > deadline:
-                raise Violation(f"{NAMES[number]} reads on with a full disk: {status}")
-            self.check()
-            time.sleep(0.05)
-        goal = status["applied"]
-        self.disk.free()
-        deadline = time.monotonic() + 60
-        while True:
-            status = self.status(number)
-            if status and status["unstored"] == 0 and status["stored"] >= goal:
-                break
-            if time.monotonic() > deadline:
-                raise Violation(f"{NAMES[number]} stores nothing again: {status}")
-            self.check()
-            time.sleep(0.05)
-        self.await_progress(time.monotonic())
-        self.await_serving()
-        taken = self.snapshot(number)
-        if taken.returncode != 0:
-            raise Violation(f"{NAMES[number]} takes no snapshot: {taken.stdout}{taken.stderr}")
-        # What it has stored continues in the next start.
-        self.end_daemon(number)
-
-    def snapshot(self, number):
-        return subprocess.run(
-            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "snapshot", "--socket",
-             self.daemons[number].socket], capture_output=True, text=True, timeout=60)
-
-    def fill_log(self, leader):
-        """Appends more than the log keeps for a node that is away, until the leader compacts it."""
-        client = Client(self.daemons[leader].socket, "filler")
-        before = client.ask({"stats": {}})["clusterCompactions"]
-        client.connection.close()
-        self.fill_until(
-            lambda client: client.ask({"stats": {}})["clusterCompactions"] >= before + 2, leader)
-
-    def fill_until(self, is_done, leader=None):
-        """Appends large rows at the leader until `is_done`, called with a client of it."""
-        leader, deadline = self.await_leader() if leader is None else leader, time.monotonic() + 60
-        client = Client(self.daemons[leader].socket, "filler")
-        try:
-            while not is_done(client):
-                if time.monotonic() > deadline:
-                    raise Violation(f"large rows have no effect: {self.daemons[leader].tail()}")
-                self.filled += 1
-                key = f"filler-{self.filled}"
-                # It cannot be packed, and replaces the former value. As with every action here, one
-                # transaction changes what the followers mirror.
-                value = self.random.randbytes(30_000).hex()
-                ordinal = client.send_batch([
-                    ("/visits", {"increment": {"by": amount(key)}}),
-                    ("/kv", {"set": {"key": key, "value": 1}}),
-                    ("/ballast", {"set": {"key": "a", "value": value}})])
-                self.ledger.apply(key, client.outcome(ordinal)["applied"]["sequence"])
-        finally:
-            client.connection.close()
-
     def restart(self, number):
         if not self.daemons[number].start():
             raise Violation(f"a daemon does not start again: {self.daemons[number].tail()}")
         self.ended.discard(number)
 
+    def start_all(self, numbers=None, seconds=90):
+        """Starts these daemons, by default all, and waits until they serve.
+
+        Before a member of etcd serves, it asks the others for a checksum of their data, one after
+        the other. While these do the same it waits for 6 s for each, and a daemon waits for 15 s in
+        all: then it ends with 69, and is started again, as by systemd.
+        """
+        deadline, waiting = time.monotonic() + seconds, set(numbers or self.numbers)
+        for number in sorted(waiting):
+            self.daemons[number].start(wait=False)
+        while waiting:
+            for number in sorted(waiting):
+                daemon = self.daemons[number]
+                if not daemon.is_running():
+                    if daemon.process.returncode != 69 or time.monotonic() > deadline:
+                        raise Violation(f"a daemon does not start again: {daemon.tail()}")
+                    daemon.start(wait=False)
+                elif (status := self.status(number)) and not status["isCut"]:
+                    waiting.discard(number)
+                    self.ended.discard(number)
+            if time.monotonic() > deadline:
+                raise Violation(f"not all nodes serve within {seconds} s:\n{self.tails()}")
+            self.check()
+            time.sleep(0.05)
+
     # The operator's program
 
-    def tool(self, command, *options, number):
-        """Runs `reactorctl cluster` at a node."""
-        return subprocess.run(
-            [os.path.join(os.path.dirname(self.binary), "reactorctl"), "cluster", command,
-             *options, "--socket", self.daemons[number].socket],
-            capture_output=True, text=True, timeout=60)
-
-    def shown_status(self, number):
-        """What `reactorctl cluster status` prints; asks again while a busy machine cuts the node."""
-        deadline = time.monotonic() + 20
+    def reactorctl(self, *words, number, seconds=60):
+        """Runs `reactorctl` at a node; for so long again where the node is cut off."""
+        deadline = time.monotonic() + seconds
         while True:
-            shown = self.tool("status", number=number)
-            if " CUT " not in shown.stderr or time.monotonic() > deadline:
-                return shown
+            run = subprocess.run(
+                [os.path.join(os.path.dirname(self.binary), "reactorctl"), *words,
+                 "--socket", self.daemons[number].socket],
+                capture_output=True, text=True, timeout=120)
+            if run.returncode != UNAVAILABLE or time.monotonic() >= deadline:
+                return run
             self.await_serving()
 
-    def check_status(self):
-        """What `reactorctl cluster status` prints at each node, for people and for programs."""
-        leader = self.await_leader()
-        self.await_serving()
-        for number, name in enumerate(NAMES):
-            shown = self.shown_status(number)
-            told = json.loads(self.tool("status", "--json", number=number).stdout)
+    def tool(self, command, *options, number):
+        """Runs `reactorctl cluster` at a node once."""
+        return self.reactorctl("cluster", command, *options, number=number, seconds=0)
+
+    def step_down(self, number):
+        """The leader hands over to another node, as an operator asks."""
+        successor = self.random.choice([other for other in self.numbers if other != number])
+        run = self.tool("step-down", "--to", self.names[successor], number=number)
+        # Another node may have been faster than the named one.
+        if run.returncode not in (0, 75):
+            raise Violation(f"cluster step-down: {run.returncode}: {run.stdout}{run.stderr}")
+        self.await_progress(time.monotonic())
+
+    def check_status(self, seconds=120):
+        """What `reactorctl cluster status` prints at each node, for people and for programs.
+
+        Asks again where a busy node did not answer, and once in each term, as a node learns of its
+        leader a moment later than others.
+        """
+        deadline, failed = time.monotonic() + seconds, None
+        while True:
+            leader = self.await_leader()
+            self.await_serving()
+            term = self.await_status(leader)["term"]
+            try:
+                return self.compare_status(leader)
+            except (Unanswered, subprocess.TimeoutExpired) as error:
+                if time.monotonic() > deadline:
+                    raise Violation(f"cluster status: {error}")
+            except Violation:
+                if failed == term or time.monotonic() > deadline:
+                    raise
+                failed = term
+            self.hold(1)
+
+    def compare_status(self, leader):
+        rows = [[name, str(index)] for index, name in enumerate(self.names, 1)]
+        for number, name in enumerate(self.names):
+            shown = self.tool("status", number=number)
+            as_json = self.tool("status", "--json", number=number)
+            if UNAVAILABLE in (shown.returncode, as_json.returncode):
+                raise Unanswered(shown.stderr + as_json.stderr)
+            told = json.loads(as_json.stdout)
             lines = shown.stdout.splitlines()
-            expected = f"node {name} of cluster torture: {told['role']}, leader {NAMES[leader]}, "
-            rows = [line.split()[:2] for line in lines[-3:]]
+            expected = (f"node {name} of cluster torture: {told['role']}, "
+                        f"leader {self.names[leader]}, ")
             if (shown.returncode != 0 or not lines[0].startswith(expected)
-                    or rows != [["a", "1"], ["b", "2"], ["c", "3"]]
+                    or rows != [line.split()[:2] for line in lines[-len(rows):]]
                     or told["node"] != name or (told["role"] == "leading") != (number == leader)):
                 raise Violation(f"cluster status at {name}: {shown.stdout}{shown.stderr} {told}")
-        follower = (leader + 1) % 3
+        follower = (leader + 1) % len(self.names)
         run = self.tool("step-down", number=follower)
-        if run.returncode != 75 or f"ask {NAMES[leader]}" not in run.stderr:
+        if run.returncode == UNAVAILABLE and "ask " not in run.stderr:
+            raise Unanswered(run.stderr)
+        if run.returncode != 75 or f"ask {self.names[leader]}" not in run.stderr:
             raise Violation(f"step-down at a follower: {run.returncode}: {run.stderr}")
 
     # The end
@@ -451,8 +320,8 @@ class Cluster:
         self.check()
         deadline = time.monotonic() + 30
         while True:
-            states = [self.state(number) for number in range(3)]
-            if all(states) and states[0] == states[1] == states[2]:
+            states = [self.state(number) for number in self.numbers]
+            if all(states) and all(state == states[0] for state in states):
                 break
             if time.monotonic() > deadline:
                 shown = [state and (state[0], len(state[1])) for state in states]
@@ -477,8 +346,19 @@ class Cluster:
         except (*LOST, Refused, TimeoutError):
             return None
 
-    def histories(self):
-        """What `reactorctl log` prints at each node."""
+    def histories(self, seconds=60):
+        """What `reactorctl log` prints at each node; asks again where a node was cut off."""
+        deadline = time.monotonic() + seconds
+        while True:
+            codes, texts = self.logs()
+            if not any(codes):
+                return [History(text) for text in texts]
+            if set(codes) - {0, UNAVAILABLE} or time.monotonic() > deadline:
+                raise Violation(f"reactorctl log: {codes}")
+            self.await_serving()
+
+    def logs(self):
+        """The statuses and the outputs of `reactorctl log` at each node."""
         with contextlib.ExitStack() as stack:
             runs = [
                 stack.enter_context(subprocess.Popen(
@@ -486,11 +366,9 @@ class Cluster:
                      "--socket", daemon.socket], stdout=subprocess.PIPE, text=True))
                 for daemon in self.daemons]
             # The output of each is read while all run.
-            with ThreadPoolExecutor(3) as pool:
+            with ThreadPoolExecutor(len(runs)) as pool:
                 texts = list(pool.map(lambda run: run.stdout.read(), runs))
-        if any(run.returncode != 0 for run in runs):
-            raise Violation(f"reactorctl log: {[run.returncode for run in runs]}")
-        return [History(text) for text in texts]
+        return [run.returncode for run in runs], texts
 
     def judge(self, state):
         """Compares all that clients were told; returns numbers for the report."""
@@ -521,12 +399,6 @@ class Cluster:
                 daemon.process.send_signal(signal.SIGCONT)
                 daemon.kill()
         self.etcd.close()
-        if self.disk:
-            self.disk.close()
-
-
-FAULTS = ["kill_daemon", "stop_daemon", "kill_machine", "kill_etcd", "stop_etcd", "step_down",
-          "end_daemon", "lose_data", "fall_behind", "fill_disk", "kill_all"]
 
 
 def chosen(names, faults):
@@ -537,13 +409,17 @@ def chosen(names, faults):
     return names or faults
 
 
+# Faults that are always injected at the leader.
+AT_LEADER = {"step_down", "kill_two_machines", "kill_next_leader"}
+
+
 def inject(cluster, names, timings):
     """Injects each fault once, in random order, mostly at the leader."""
     for name in cluster.random.sample(names, len(names)):
         time.sleep(0.3 + cluster.random.random())
         leader = cluster.await_leader()
-        at_leader = name in ("step_down",) or cluster.random.random() < 0.8
-        target = leader if at_leader else cluster.random.randrange(3)
+        at_leader = name in AT_LEADER or cluster.random.random() < 0.8
+        target = leader if at_leader else cluster.random.choice(cluster.numbers)
         since = time.monotonic()
         cluster.fault_count += 1
         getattr(cluster, name)(target)
@@ -570,34 +446,3 @@ def in_clusters(count, rounds, home, begin, work):
         if count > rounds:
             print(f"{min(first + rounds, count)} rounds: {dict(totals)}", flush=True)
     return dict(totals)
-
-
-def run(binary, home, seed, count, names=None, judges=True):
-    """Injects each fault `count` times, mostly at the leader; returns numbers for the report.
-
-    Unless it `judges`, an answer may be older than a node promises.
-    """
-    names = chosen(names, FAULTS)
-    has_disk = "fill_disk" in names and bool(SmallDisk.can_be_made())
-    timings, waits = Timings(names), Timings(["barriers for the current state"])
-
-    def begin(place, first):
-        cluster = Cluster(binary, place, seed + first, has_disk=has_disk)
-        cluster.judges = judges
-        return cluster
-
-    def work(cluster, rounds):
-        cluster.begin()
-        cluster.check_status()
-        for _ in range(rounds):
-            inject(cluster, names, timings)
-        totals = cluster.judge(cluster.settle())
-        for syncer in cluster.syncers:
-            for seconds in syncer.times:
-                waits.add("barriers for the current state", 1_000 * seconds)
-        return totals
-
-    totals = in_clusters(count, 10, home, begin, work)
-    timings.show()
-    waits.show("milliseconds until an answer")
-    return totals

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Three daemons and three members of etcd on this machine, whose leader is killed on request.
+"""Daemons and as many members of etcd on this machine, whose leader is killed on request.
 
-Config/cluster-demo builds the daemon and calls this. Three clients act all the time, each at its own
-node, and keep what they were told; at the end that is compared with the state of every node.
+Config/cluster-demo builds the daemon and calls this. A client of each node acts all the time,
+and keeps what it is told; at the end that is compared with the state of every node.
 """
 
 import argparse
@@ -16,15 +16,15 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from cluster import NAMES, Cluster  # noqa: E402
+from cluster import Cluster  # noqa: E402
 from daemon import Skipped  # noqa: E402
 
 
 def line(cluster):
     """Which node leads, and how far each is."""
-    statuses = [cluster.status(number) for number in range(3)]
+    statuses = [cluster.status(number) for number in cluster.numbers]
     nodes = []
-    for name, status in zip(NAMES, statuses):
+    for name, status in zip(cluster.names, statuses):
         if status is None:
             nodes.append(f"{name}: no answer")
         else:
@@ -39,13 +39,14 @@ def line(cluster):
 def kill_leader(cluster):
     """Kills the leading daemon, waits for another to lead, and starts the killed one again."""
     leader = cluster.await_leader()
-    print(f"kill -9 of {NAMES[leader]}, which leads", flush=True)
+    print(f"kill -9 of {cluster.names[leader]}, which leads", flush=True)
     begun = time.monotonic()
     cluster.fault_count += 1
     cluster.kill(leader)
     cluster.await_progress(time.monotonic())
-    print(f"{NAMES[cluster.await_leader()]} leads after {time.monotonic() - begun:.1f} s; "
-          f"{NAMES[leader]} starts again", flush=True)
+    successor = cluster.names[cluster.await_leader()]
+    print(f"{successor} leads after {time.monotonic() - begun:.1f} s; "
+          f"{cluster.names[leader]} starts again", flush=True)
     cluster.restart(leader)
 
 
@@ -78,22 +79,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--daemon", required=True, help="a reactord that was built with clusters")
     parser.add_argument("--kills", type=int, default=0, help="leaders to kill before the end")
+    parser.add_argument("--nodes", type=int, default=3, choices=[3, 5])
     arguments = parser.parse_args()
     home = tempfile.mkdtemp(prefix="reactord-demo-", dir="/tmp")
     try:
-        cluster = Cluster(os.path.abspath(arguments.daemon), home, seed=1)
+        cluster = Cluster(os.path.abspath(arguments.daemon), home, seed=1, count=arguments.nodes)
     except Skipped as reason:
         print(reason)
         return 1
-    print(f"the sockets are {home}/a/s, {home}/b/s and {home}/c/s", flush=True)
+    sockets = [daemon.socket for daemon in cluster.daemons]
+    print(f"the sockets are {', '.join(sockets)}", flush=True)
     try:
         cluster.begin()
         show(cluster, arguments.kills)
         state = cluster.settle()
         cluster.judge(state)
         gap = cluster.ledger.gap(cluster.ledger.times[0])
-        print(f"{len(cluster.ledger.applied)} actions were applied, and every node has each of them "
-              f"once; the longest time without one was {gap:.1f} s")
+        print(f"{len(cluster.ledger.applied)} actions were applied, and every node has each of "
+              f"them once; the longest time without one was {gap:.1f} s")
     except KeyboardInterrupt:
         print("ended before the comparison")
     finally:

@@ -1,8 +1,9 @@
-"""Three members of etcd, with the settings that Config/cluster gives to operators."""
+"""Members of etcd, with the settings that Config/cluster gives to operators."""
 
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,7 +12,9 @@ import time
 from daemon import Skipped
 from worker import Violation
 
-ETCD = "/usr/bin/etcd"
+# Where Debian installs etcd, or another one to test.
+ETCD = os.environ.get("REACTORD_ETCD") or "/usr/bin/etcd"
+ETCDCTL = shutil.which("etcdctl")
 SETTINGS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..", "Config", "cluster", "etcd.conf.yml")
 PORT = 2380
@@ -44,23 +47,29 @@ def fields(text):
 
 
 class Etcd:
-    """Three members in one directory, whose clients use Unix sockets.
+    """`count` members in one directory, whose clients use Unix sockets.
 
     With a network, each member runs on its machine there and has the others' addresses. Without
     one, the members speak to each other over Unix sockets. Each member's data are in its own one of
     the directories `places`, if there are any.
     """
 
-    def __init__(self, home, network=None, places=None):
+    FILLER = "filler-"
+
+    def __init__(self, home, network=None, places=None, count=3):
         if not os.access(ETCD, os.X_OK):
+            if os.environ.get("REACTORD_ETCD"):
+                raise Violation(f"REACTORD_ETCD: {ETCD} is not executable")
             raise Skipped(f"there is no {ETCD}: Debian's package etcd-server has it")
         self.home = os.path.join(home, "etcd")
         os.makedirs(self.home, mode=0o700)
-        self.network = network
+        self.network, self.numbers = network, range(count)
+        # The bytes at which a member is full from its next start on; None: as operators have it.
+        self.quota = None
         self.data = (
             [os.path.join(place, "etcd") for place in places] if places
-            else [f"data-{member}" for member in range(3)])
-        self.processes = [None] * 3
+            else [f"data-{member}" for member in self.numbers])
+        self.processes = [None] * count
 
     def socket(self, member):
         return os.path.join(self.home, f"client-{member}:1")
@@ -81,8 +90,10 @@ class Etcd:
             "name": f"m{member}", "data-dir": self.data[member],
             "listen-client-urls": client, "advertise-client-urls": client,
             "listen-peer-urls": peer, "initial-advertise-peer-urls": peer,
-            "initial-cluster": ",".join(f"m{other}={self.peer(other)}" for other in range(3)),
+            "initial-cluster": ",".join(
+                f"m{other}={self.peer(other)}" for other in self.numbers),
             "initial-cluster-token": "torture",
+            **({"quota-backend-bytes": self.quota} if self.quota else {}),
         })
         with open(os.path.join(self.home, f"{member}.yml"), "w") as file:
             file.write(text)
@@ -160,9 +171,53 @@ class Etcd:
 
         None during an election, and while a member that was cut off still claims it beside another.
         """
-        claims = [member for member in range(3)
+        claims = [member for member in self.numbers
                   if self.metrics(member, "etcd_server_is_leader") == [1]]
         return claims[0] if len(claims) == 1 else None
+
+    # The operator's program
+
+    def tool(self, *arguments, text=""):
+        """Runs `etcdctl`, and again while the members elect a leader; returns what it printed.
+
+        None if the members are full.
+        """
+        deadline = time.monotonic() + 60
+        while True:
+            run = subprocess.run(
+                [ETCDCTL, "--endpoints", f"unix://{self.socket(0)}", *arguments], input=text,
+                env={**os.environ, "ETCDCTL_API": "3"}, capture_output=True, text=True, timeout=60)
+            if run.returncode == 0:
+                return run.stdout
+            if "database space exceeded" in run.stderr:
+                return None
+            if time.monotonic() > deadline:
+                raise Violation(f"etcdctl {arguments}: {run.stdout}{run.stderr}")
+            time.sleep(0.1)
+
+    def size(self, seconds=20):
+        """Bytes of the largest file of a member."""
+        deadline = time.monotonic() + seconds
+        while not all(sizes := [self.metrics(member, "etcd_mvcc_db_total_size_in_bytes")
+                                for member in self.numbers]):
+            if time.monotonic() > deadline:
+                raise Violation(f"not all members show their size: {sizes}")
+            time.sleep(0.05)
+        return int(max(size[0] for size in sizes))
+
+    def fill(self):
+        """Stores values until the members are full and refuse every change."""
+        value = "v" * (1 << 20)
+        for number in range(self.quota >> 20):
+            if self.tool("put", f"{self.FILLER}{number}", text=value) is None:
+                return
+        raise Violation(f"{self.quota} bytes of values do not fill the members")
+
+    def end_alarm(self):
+        """Lets the members accept changes again, and removes what filled them."""
+        for words in (["alarm", "disarm"], ["del", "--prefix", self.FILLER]):
+            if self.tool(*words) is None:
+                raise Violation(f"the members are full again: {words}")
 
     def close(self):
         for process in self.processes:

@@ -5,7 +5,7 @@ import json
 import random
 
 from actors import amount, fingerprint
-from worker import Violation
+from worker import Loss, Violation
 
 
 class History:
@@ -87,7 +87,7 @@ class Judge:
         strangers = keys - set(told.applied) - told.unknown
         total = sum(map(amount, keys))
         if lost or ghosts or strangers or told.count != total:
-            raise Violation(
+            raise (Loss if lost else Violation)(
                 f"lost {sorted(lost)[:5]}, refused and applied {sorted(ghosts)[:5]}, of no client "
                 f"{sorted(strangers)[:5]}; the counter is {told.count}, and the actions in the map "
                 f"add up to {total}")

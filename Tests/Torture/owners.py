@@ -8,8 +8,10 @@ import time
 from random import Random
 
 from actors import expect_orderly
-from cluster import NAMES, Cluster, chosen, inject
-from sessions import ask
+from cluster import NAMES, chosen, inject
+from commands import Command, CommandLocker, CommandWatcher, CommandWorker
+from faults import FaultyCluster
+from sessions import Looping, ask
 from timings import Timings
 from wire import *
 from worker import Violation
@@ -25,6 +27,8 @@ reactors:
 class Book:
     """What the clients were told, together."""
 
+    BY_COMMANDS = ["held by a command", "finished by a command", "shown by a command"]
+
     def __init__(self):
         self.lock = threading.Lock()
         self.grants = {}  # sequences by token
@@ -32,7 +36,8 @@ class Book:
         self.pushed, self.finished, self.unsure = set(), {}, set()
         self.counts = {
             "grants": 0, "fenced": 0, "released by the node": 0, "jobs taken back": 0,
-            "closed too late": 0, "joins": 0, "updates": 0, "unknown": 0, "refused": 0}
+            "closed too late": 0, "joins": 0, "updates": 0, "unknown": 0, "refused": 0,
+            **dict.fromkeys(self.BY_COMMANDS, 0)}
 
     def count(self, name):
         with self.lock:
@@ -57,7 +62,8 @@ class Book:
             self.finished[job] = name
 
     def judge(self):
-        grants = sorted(self.grants.items())
+        # A command prints no sequence.
+        grants = sorted(item for item in self.grants.items() if item[1][1] is not None)
         for (token, (_, former)), (next, (_, later)) in zip(grants, grants[1:]):
             if later <= former:
                 raise Violation(f"token {token} is of sequence {former}, and {next} of {later}")
@@ -70,12 +76,15 @@ class Book:
 
     def prove(self):
         """Plants each fault in a copy of the book, and requires that `judge` finds it."""
-        tokens = sorted(self.grants)[-2:]
+        tokens = sorted(
+            token for token, (_, sequence) in self.grants.items() if sequence is not None)[-2:]
+        held = next(token for token, (_, sequence) in self.grants.items() if sequence is None)
         job = next(iter(self.pushed - self.unsure))
         swapped = self.grants | {tokens[0]: self.grants[tokens[1]], tokens[1]: self.grants[tokens[0]]}
         planted = {
             "tokens in another order": lambda book: book.grants.update(swapped),
             "a token twice": lambda book: book.grant("another", tokens[0], 1),
+            "a token twice by commands": lambda book: book.grant("a command", held, None),
             "a lost job": lambda book: book.finished.pop(job),
             "a job of no client": lambda book: book.finish("worker", "never"),
             "a job twice": lambda book: book.finish("worker", job)}
@@ -92,7 +101,7 @@ class Book:
         return len(planted)
 
 
-class Owner(threading.Thread):
+class Owner(Looping):
     """One session with one node, which sends one action at a time and resumes after each end."""
 
     PATIENCE = 90
@@ -100,19 +109,12 @@ class Owner(threading.Thread):
     GRACE = 10
 
     def __init__(self, daemon, name, cluster, book):
-        super().__init__(name=name, daemon=True)
+        super().__init__(name)
         self.path, self.ledger, self.book = daemon.socket, cluster.ledger, book
         self.random = Random(f"{cluster.random.random()} {name}")
-        self.end, self.error, self.client = threading.Event(), None, None
+        self.client = None
         self.count, self.sequence, self.is_lost = 0, 0, True
         self.losses = 0  # ends of connections
-
-    def run(self):
-        try:
-            while not self.end.is_set():
-                self.act()
-        except BaseException as error:  # noqa: BLE001
-            self.error = error
 
     def connect(self):
         """Whether the session goes on."""
@@ -219,7 +221,12 @@ class Locker(Owner):
 
 
 class Pusher(Owner):
+    # Jobs that wait for workers at most; on a slow machine these have more to do.
+    BACKLOG = 100
+
     def act(self):
+        if len(self.book.pushed) - len(self.book.finished) > self.BACKLOG:
+            return time.sleep(0.01)
         job = f"{self.name}-{self.count}-{self.random.random()}"
         outcome = self.perform("/jobs", {"push": {"job": {"n": job}}})
         if self.expect(outcome):
@@ -315,7 +322,8 @@ class Household:
     """A cluster, and the clients of each of its nodes."""
 
     def __init__(self, binary, home, seed):
-        self.cluster, self.book = Cluster(binary, home, seed, reactors=REACTORS), Book()
+        self.book = Book()
+        self.cluster = FaultyCluster(binary, home, seed, reactors=REACTORS)
 
     def begin(self):
         self.cluster.begin_daemons()
@@ -326,22 +334,42 @@ class Household:
                 kind(daemon, f"{kind.__name__.lower()} {name}", self.cluster, self.book)
                 for name, daemon in zip(NAMES, self.cluster.daemons)]
 
-        kinds = [Locker, Pusher, Worker, Guest, Watcher]
-        (self.lockers, self.pushers, self.workers, self.guests, self.watchers) = map(owners, kinds)
+        self.lockers = owners(Locker) + owners(CommandLocker)
+        self.pushers, self.guests, self.watchers = map(owners, [Pusher, Guest, Watcher])
+        self.workers = owners(Worker) + owners(CommandWorker)
+        self.command_watchers = owners(CommandWatcher)
         # The cluster looks after their errors.
         self.cluster.actors = [
-            *self.lockers, *self.pushers, *self.workers, *self.guests, *self.watchers]
+            *self.lockers, *self.pushers, *self.workers, *self.guests, *self.watchers,
+            *self.command_watchers]
         for owner in self.cluster.actors:
             owner.start()
+        # A command that never had a connection does not wait for its daemon.
+        deadline = time.monotonic() + 60
+        while not all(watcher.last for watcher in self.command_watchers):
+            if time.monotonic() > deadline:
+                raise Violation("`reactorctl watch` prints nothing")
+            self.cluster.check()
+            time.sleep(0.05)
 
     def stop(self, owners):
         for owner in owners:
             owner.end.set()
         for owner in owners:
-            owner.join(Owner.PATIENCE + 10)
+            owner.join(Command.PATIENCE + 10)
             if owner.is_alive():
                 raise Violation(f"{owner.name} does not end")
         self.cluster.check()
+
+    def end(self):
+        """Ends the commands, also after a failure."""
+        for owner in self.cluster.threads:
+            owner.end.set()
+        for owner in self.cluster.threads:
+            if isinstance(owner, Command) and owner.is_alive():
+                owner.kill()
+                owner.join(5)
+                owner.kill()
 
     def states(self):
         """What each node shows."""
@@ -374,18 +402,25 @@ class Household:
         self.stop(self.guests)
         self.stop(self.watchers)
         for owner in [*self.lockers, *self.guests]:
-            owner.client.connection.close()
+            if isinstance(owner, Owner):
+                owner.client.connection.close()
         self.await_state(
             "nothing is owned",
             lambda state: state[0]["holder"] is None and not state[0]["waiters"]
             and not state[2]["members"])
+        self.await_state(
+            "each command prints the last state of the lock",
+            lambda state: all(watcher.last == state[0] for watcher in self.command_watchers))
+        self.stop(self.command_watchers)
         self.book.judge()
         # A leader that ends takes sessions with it that no row has.
         unknown, unknown_max = self.book.counts["unknown"], 5 * self.cluster.fault_count
         if unknown > unknown_max:
             raise Violation(f"{unknown} outcomes are unknown, at most {unknown_max} are")
         least = 3 * self.cluster.fault_count
-        if min(self.book.counts["grants"], len(self.book.finished)) < least:
+        by_commands = min(self.book.counts[name] for name in self.book.BY_COMMANDS)
+        if (min(self.book.counts["grants"], len(self.book.finished)) < least
+                or by_commands < self.cluster.fault_count):
             raise Violation(f"too little happened: {self.book.counts}")
         return {
             "planted and found": self.book.prove(),
@@ -407,6 +442,7 @@ def run(binary, home, seed, count, names=None):
             inject(household.cluster, names, timings)
         totals = household.settle()
     finally:
+        household.end()
         household.cluster.close()
     shutil.rmtree(home)
     os.mkdir(home)

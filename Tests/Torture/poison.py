@@ -51,7 +51,9 @@ def run(binary, home, seed, count):
         cluster.ended = {0, 1, 2}
         supervisor.start()
         for round in range(count):
-            since, before = time.monotonic(), len(supervisor.ends)
+            supervisor.check()
+            before, since = len(supervisor.ends), time.monotonic()
+            former = [cluster.await_status(number)["depositions"] for number in cluster.numbers]
             session = Session(cluster.daemons[round % 3], "poisoner", supervisor.check)
             poisoned, next = session.outcomes(
                 "/", [{"trap": {}}, {"tell": {"name": f"round {round}", "text": "on"}}])
@@ -61,7 +63,11 @@ def run(binary, home, seed, count):
             timings.add("until the refusal", time.monotonic() - since)
             cluster.await_serving()
             ends = len(supervisor.ends) - before
-            if ends != 2:
+            # A leader that was deposed meanwhile, on a busy machine, counts like an ended daemon.
+            deposed = sum(
+                cluster.await_status(number)["depositions"] > former[number]
+                for number in cluster.numbers)
+            if not ends <= 2 <= ends + deposed:
                 raise Violation(f"{ends} daemons have ended: {supervisor.ends[before:]}")
         cluster.await_serving()
         notes = {NAMES[number]: told(cluster.daemons[number]) for number in range(3)}

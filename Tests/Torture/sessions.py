@@ -1,9 +1,25 @@
 """A session that outlives daemons, for drills that send few actions."""
 
+import threading
 import time
 
 from wire import *
 from worker import Violation
+
+
+class Looping(threading.Thread):
+    """A client that acts again and again until `end` is set; keeps the error that ends it."""
+
+    def __init__(self, name):
+        super().__init__(name=name, daemon=True)
+        self.end, self.error = threading.Event(), None
+
+    def run(self):
+        try:
+            while not self.end.is_set():
+                self.act()
+        except BaseException as error:  # noqa: BLE001
+            self.error = error
 
 
 class Session:

@@ -17,6 +17,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
+def positive(text):
+    """A number of rounds."""
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     common = argparse.ArgumentParser(add_help=False)
@@ -48,23 +55,26 @@ def main():
     users.add_argument("--prints", action="store_true", help="judge no duration")
     memory = commands.add_parser("memory", parents=[common], help="a client fills a control group")
     memory.add_argument("--rounds", type=int, default=3, help="how often it is filled")
-    cluster = commands.add_parser("cluster", parents=[common], help="three nodes over etcd")
-    cluster.add_argument("--count", type=int, default=10, help="rounds of each fault")
+    cluster = commands.add_parser("cluster", parents=[common], help="nodes over etcd")
+    cluster.add_argument("--count", type=positive, default=10, help="rounds of each fault")
     cluster.add_argument("--only", help="names of faults, between commas")
+    cluster.add_argument("--nodes", type=int, default=3, choices=[3, 5])
     cluster.add_argument("--prints", action="store_true", help="judge no duration")
     poison = commands.add_parser("poison", parents=[common], help="an action ends its leaders")
-    poison.add_argument("--count", type=int, default=10, help="poisoned actions")
+    poison.add_argument("--count", type=positive, default=10, help="poisoned actions")
     power = commands.add_parser("power", parents=[common], help="power cuts of cluster nodes")
-    power.add_argument("--count", type=int, default=5, help="rounds of each kind")
+    power.add_argument("--count", type=positive, default=5, help="rounds of each kind")
     power.add_argument("--only", help="names of kinds, between commas")
     power.add_argument("--lies", action="store_true", help="a canary: disks forget, and it is found")
     power.add_argument("--prints", action="store_true", help="judge no duration")
     owners = commands.add_parser("owners", parents=[common], help="a lock, jobs, a presence")
-    owners.add_argument("--count", type=int, default=5, help="rounds of each fault")
+    owners.add_argument("--count", type=positive, default=5, help="rounds of each fault")
     owners.add_argument("--only", help="names of faults, between commas")
     commands.add_parser("upgrade", parents=[common], help="nodes of different versions")
+    commands.add_parser("recovery", parents=[common], help="a cluster is founded again")
     networks = commands.add_parser("networks", parents=[common], help="cuts between three nodes")
-    networks.add_argument("--count", type=int, default=5, help="rounds of each fault")
+    networks.add_argument("--count", type=positive, default=5, help="rounds of each fault")
+    networks.add_argument("--rounds", type=positive, default=1, help="rounds in one cluster")
     networks.add_argument("--only", help="names of faults between commas; all, or short")
     networks.add_argument("--prints", action="store_true", help="judge no duration")
     scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
@@ -113,12 +123,12 @@ def main():
 
             counts = module.run(daemon, home, arguments.seed, arguments.rounds)
         elif arguments.command == "cluster":
-            import cluster as module
+            import faults as module
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(
                 daemon, home, arguments.seed, arguments.count, names,
-                judges=not arguments.prints)
+                judges=not arguments.prints, nodes=arguments.nodes)
         elif arguments.command == "poison":
             import poison as module
 
@@ -139,13 +149,17 @@ def main():
             import upgrade as module
 
             counts = module.run(daemon, home, arguments.seed)
+        elif arguments.command == "recovery":
+            import recovery as module
+
+            counts = module.run(daemon, home, arguments.seed)
         elif arguments.command == "networks":
             import networks as module
 
             names = arguments.only.split(",") if arguments.only else None
             counts = module.run(
                 daemon, home, arguments.seed, arguments.count, names,
-                judges=not arguments.prints)
+                judges=not arguments.prints, rounds=arguments.rounds)
         elif arguments.command == "scenarios":
             import scenarios as module
 

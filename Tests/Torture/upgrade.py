@@ -42,7 +42,8 @@ class Upgrade:
     PROBE_TURNS = 256
 
     def __init__(self, binary, home, seed):
-        self.cluster = Cluster(binary, home, seed, reactors="")
+        # No stall of the leader makes a node lead that runs the wrong program.
+        self.cluster = Cluster(binary, home, seed, takeover="10s", reactors="")
         self.adders = []
 
     def begin(self):
@@ -112,7 +113,7 @@ class Upgrade:
         """A follower whose `reduce` comes to something else stops, and names the row."""
         self.stop(self.victim)
         self.start(self.victim, FICKLE_SURCHARGE="1")
-        self.await_added(2 * self.PROBE_TURNS + 50, seconds=120)
+        self.await_added(2 * self.PROBE_TURNS + 50, seconds=300)
         said = self.await_end(self.victim)
         if "row " not in said:
             raise Violation(f"the row is not named: {said}")

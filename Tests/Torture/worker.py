@@ -43,6 +43,10 @@ class Violation(AssertionError):
     """A broken promise."""
 
 
+class Loss(Violation):
+    """A client misses what it was told or shown before."""
+
+
 class Gate:
     """A gate for clients: while it is closed they park, and continue when it opens."""
 

@@ -149,10 +149,11 @@ struct HoldCommand: AsyncParsableCommand {
     ) async throws(Failure) -> (ActionOutcome, UInt64) {
         let path = path
         while true {
+            let former = try? await client.connectionCount()
             let (outcome, number) = try await Failure.explain(path) { () throws(ClientError) in
                 try await client.acquire(path, encoded: action)
             }
-            guard outcome.isWaitEnded else { return (outcome, number) }
+            guard outcome.isWaitEnded(isLost: former != number) else { return (outcome, number) }
             Output.complain("the connection was lost during the wait: waiting again")
         }
     }
@@ -246,10 +247,13 @@ struct HoldCommand: AsyncParsableCommand {
 
 extension ActionOutcome {
     /// Whether the action waited for its outcome until its connection, or the daemon with all its
-    /// states, ended.
-    fileprivate var isWaitEnded: Bool {
+    /// states, ended. With `isLost`, the outcome came on a later connection than that.
+    fileprivate func isWaitEnded(isLost: Bool) -> Bool {
         switch self {
-        case .rejected(let rejection): rejection.code == FaultCode.ownerEnded.rawValue
+        case .rejected(let rejection):
+            // `Lock` rejects by itself what waited on a connection that has ended.
+            rejection.code == FaultCode.ownerEnded.rawValue
+                || isLost && rejection.code == "connection_ended"
         case .unknown(.historyLost): true
         default: false
         }

@@ -165,7 +165,7 @@ struct DiskCeilingTests {
             outcome = await settings.dispatch(.set(key: "again", value: .bytes(Self.noise)))
         } while Self.isFull(outcome)
         #expect(outcome.revision != nil, "\(outcome)\n\(daemon.log)")
-        #expect(daemon.log.contains("has room again"), "\(daemon.log)")
+        #expect(await holds { daemon.log.contains("has room again") }, "\(daemon.log)")
         var notices: [String] = []
         while notices.last?.contains("accepting all actions") != true, notices.count < 100 {
             let notice = listener.receive()

@@ -110,14 +110,16 @@ struct DiskReserveTests {
         var outcome = await settings.dispatch(.remove(key: "k0"))
         while isFull(outcome) { outcome = await settings.dispatch(.remove(key: "k0")) }
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
-        #expect(process.errors.contains("released the reserve"))
+        #expect(await holds { process.errors.contains("released the reserve") })
         outcome = await settings.dispatch(.clear)
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
         repeat {
             outcome = await settings.dispatch(.set(key: "again", value: 1))
         } while isFull(outcome) && process.isRunning
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
-        #expect(process.errors.contains("also for the reserve: accepting"), "\(process.errors)")
+        #expect(
+            await holds { process.errors.contains("also for the reserve: accepting") },
+            "\(process.errors)")
         client.close()
         process.signal(SIGTERM)
         #expect(await process.ended() == .exited(0), "\(process.errors)")

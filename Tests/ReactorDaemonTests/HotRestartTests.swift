@@ -101,7 +101,7 @@ struct HotRestartTests {
 
     @Test("P122: a frame that was cut at any byte arrives whole, also the hello")
     func cutFrames() async throws {
-        try await rig.start(limits: "{ handshakesMax: 512 }")
+        try await rig.start(limits: "{ handshakesMax: 512, handshakeDeadline: 1h }")
         var writer = WireWriter()
         let start = writer.beginFrame(.dispatch, id: 1, number: 1)
         writer.raw(RestartRig.increment)

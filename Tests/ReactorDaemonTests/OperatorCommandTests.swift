@@ -79,7 +79,7 @@ struct OperatorCommandTests {
         #expect(closing.kind == .closing)
         #expect(try Closing(wireBytes: closing.body.span).code == .kicked)
         #expect(raw.frame() == nil)
-        #expect(daemon.log.contains("an operator ended a connection"))
+        #expect(await holds { daemon.log.contains("an operator ended a connection") })
         let again = try await reactorctl("kick", number.json())
         #expect(again.code == 66 && again.errors.contains("reactorctl clients"))
     }

@@ -158,7 +158,7 @@ struct ServiceUnitTests {
             #expect(await process.ended() == .exited(0), "\(process.errors)")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
-        #expect(daemon.log.contains("applied the configuration"))
+        #expect(await holds { daemon.log.contains("applied the configuration") })
     }
 
     @Test("a daemon with data has every metric in the alerts")

@@ -9,8 +9,11 @@
     /// Clients and members speak over Unix sockets in the test's directory, so that tests need no
     /// ports and do not collide.
     final class EtcdProcesses: Sendable {
-        /// Where Debian installs etcd.
-        static let program = "/usr/bin/etcd"
+        /// Where Debian installs etcd, or another one to test.
+        static let program: String = {
+            let named = ProcessInfo.processInfo.environment["REACTORD_ETCD"] ?? ""
+            return named.isEmpty ? "/usr/bin/etcd" : named
+        }()
 
         let directory = TestDirectory()
         let count: Int
@@ -62,7 +65,7 @@
                     "--initial-cluster="
                         + (0..<count).map { "\($0)=unix://peer-\($0):1" }.joined(separator: ","),
                     // On a busy machine, a member may not run for tenths of seconds.
-                    "--heartbeat-interval=50", "--election-timeout=\(count == 1 ? 250 : 1_000)",
+                    "--heartbeat-interval=50", "--election-timeout=\(count == 1 ? 250 : 2_500)",
                 ] + arguments, in: directory, name: "etcd-\(member)")
             processes.withLock { $0[member] = process }
         }

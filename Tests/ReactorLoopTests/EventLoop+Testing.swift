@@ -5,13 +5,14 @@ import Testing
 extension EventLoop {
     /// Turns until `condition` holds; a watchdog fails a test that would wait forever.
     func turn(
-        until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation
+        _ mode: TurnMode = .wait, until condition: () -> Bool,
+        _ location: SourceLocation = #_sourceLocation
     ) throws {
         var isTired = false
         let watchdog = try LoopTimer(on: self)
         watchdog.onFire = { isTired = true }
         watchdog.start(after: .seconds(30))
-        while !condition(), !isTired { turn(.wait) }
+        while !condition(), !isTired { turn(mode) }
         watchdog.close()
         #expect(!isTired, "waited 30 s in vain", sourceLocation: location)
     }

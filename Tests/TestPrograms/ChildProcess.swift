@@ -77,7 +77,13 @@ package final class ChildProcess: Sendable {
     }
 
     /// Sends a signal, unless the process has ended.
-    package func signal(_ signal: Int32) { if isRunning { kill(pid, signal) } }
+    ///
+    /// After SIGSTOP, returns once the process has stopped: until then, its threads on other processors
+    /// still run.
+    package func signal(_ signal: Int32) {
+        guard isRunning, kill(pid, signal) == 0, signal == SIGSTOP else { return }
+        Spawn.awaitStop(of: pid)
+    }
 
     // The number of a process that has ended may belong to another process by now.
     private final class End: Sendable {

@@ -70,4 +70,13 @@ enum Spawn {
             onEnd(signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal))
         }
     }
+
+    /// Waits until a process, to which a stopping signal was sent, has stopped or ended. *Linux*:
+    /// `waitid`.
+    static func awaitStop(of pid: pid_t) {
+        var report = unsafe siginfo_t()
+        // Leaves the report, so that a second stop of a stopped process returns too.
+        let kinds = WSTOPPED | WEXITED | WNOWAIT
+        while unsafe waitid(P_PID, id_t(pid), &report, kinds) != 0, errno == EINTR {}
+    }
 }

@@ -120,8 +120,10 @@ final class SeatRig: Sendable {
                 ClusterConfig.Member($0.0, ClusterNode($0.1))
             }
             let own = nodes.first { $0.name == name } ?? nodes[0]
-            let config = ClusterConfig(
+            var config = ClusterConfig(
                 name: "house", node: own, engine: "/nowhere", nodes: nodes)
+            // No test that stands still on a busy machine has its clients closed.
+            config.staleMax = .seconds(600)
             let seed = JournalPosition.beginning(seed: history.instance.seed)
             let origin = ClusterOrigin(
                 instance: history.instance.words, epoch: 7, sequence: 0,

@@ -1,4 +1,4 @@
-"""Measures a cluster of three daemons; Benchmarks/cluster builds the programs and calls this.
+"""Measures a cluster of daemons; Benchmarks/cluster builds the programs and calls this.
 
 The daemons and the members of etcd are those of the tests under faults, in Tests/Torture.
 """
@@ -27,7 +27,8 @@ class Bench:
     def __init__(self, arguments, home):
         self.arguments, self.figures = arguments, {}
         self.cluster = Cluster(
-            os.path.join(arguments.programs, "reactord"), home, 1, reactors=REACTORS)
+            os.path.join(arguments.programs, "reactord"), home, 1, reactors=REACTORS,
+            count=arguments.nodes)
 
     def begin(self):
         # Long enough histories that no node needs another's copy.
@@ -40,7 +41,11 @@ class Bench:
         self.cluster.begin_daemons()
         self.leader = self.cluster.await_leader()
         self.cluster.await_serving()
-        self.follower = (self.leader + 1) % 3
+        self.follower = self.after(self.leader, 1)
+
+    def after(self, number, steps):
+        """The node so many after another; the first comes after the last."""
+        return (number + steps) % len(self.cluster.names)
 
     def socket(self, number):
         return self.cluster.daemons[number].socket
@@ -89,7 +94,7 @@ class Bench:
 
     def catch_up(self):
         """A follower that was away reads the rows since: rows a second."""
-        away = (self.leader + 2) % 3
+        away = self.after(self.leader, 2)
         self.cluster.ended.add(away)
         self.cluster.daemons[away].kill(15)
         before = self.cluster.status(self.leader)["applied"]
@@ -124,6 +129,9 @@ class Bench:
         """Round trips and a fail-over with a map of so many keys."""
         self.load("fill", self.leader, "--keys", str(count))
         self.cluster.await_serving()
+        # A leader that was busy for too long has been deposed.
+        self.leader = self.cluster.await_leader()
+        self.follower = self.after(self.leader, 1)
         trips = [self.load("round-trip", self.leader)["p50"] / 1e9 for _ in range(3)]
         return statistics.median(trips), self.fail_over()
 
@@ -170,7 +178,8 @@ def table(bench, caught_up, failed_over, grown):
         rows.append((f"round trip p50, {count:,} keys", milliseconds(value),
                      f"empty {milliseconds(trip)}", "", None))
         rows.append((f"fail-over, {count:,} keys", f"{took:.2f} s", "", "", None))
-    print("| measure | figure | beside | target | met |\n|---|---|---|---|---|")
+    print(f"| measure, {bench.arguments.nodes} nodes | figure | beside | target | met |")
+    print("|---|---|---|---|---|")
     for what, figure, beside, target, met in rows:
         shown = "" if met is None else "yes" if met else "no"
         print(f"| {what} | {figure} | {beside} | {target} | {shown} |")
@@ -184,6 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", required=True, help="the folder of reactord and etcd-bench")
     parser.add_argument("--bench", required=True, help="reactor-bench")
+    parser.add_argument("--nodes", type=int, default=3, choices=[3, 5])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each load")
     parser.add_argument("--keys", type=numbers, default=[10_000, 1_000_000])

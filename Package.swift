@@ -263,15 +263,20 @@ let package = Package(
         .executableTarget(
             name: "client-writer", dependencies: ["ReactorClient", "StockReactors"],
             path: "Tests/ClientWriter", swiftSettings: strict),
+        // The macros' sources, through a link, and their tests. With a dependency on the plug-in, the package
+        // manager would compile the libraries and programs a second time, for all tests.
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [
-                "ReactorCore", "ReactorMacros", "TestPrograms",
+                "ReactorCore", "TestPrograms",
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ],
-            exclude: ["Mistakes"], swiftSettings: strict),
+            exclude: ["Macros/Plugin.swift", "Mistakes"], swiftSettings: strict),
         .testTarget(
             name: "ReactorBytesTests", dependencies: ["ReactorBytes"], swiftSettings: strict),
         .testTarget(

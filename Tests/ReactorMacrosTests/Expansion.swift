@@ -2,8 +2,6 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import ReactorMacros
-
 /// The macros by their names in the libraries.
 var macroSpecs: [String: MacroSpec] {
     [

@@ -2,8 +2,6 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("Types of initial values")
 struct InferredTypeTests {
     @Test(

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("Derived values in @Reactor")
 struct ReactorDerivedTests {
     @Test("derived values are passed to the visitor after the children, with their comments")

@@ -2,8 +2,6 @@ import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("The code that @Reactor adds")
 struct ReactorMacroTests {
     @Test("F9: for a public final class children are passed to the visitor, and react is declared")

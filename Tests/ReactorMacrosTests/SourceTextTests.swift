@@ -1,7 +1,5 @@
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("Source code as lines")
 struct SourceTextTests {
     @Test("a literal keeps quotes, backslashes and line ends")

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("Names as bytes and words")
 struct WireBytesTests {
     @Test("a head takes one byte up to 23, two up to 255, three above")

@@ -1,8 +1,6 @@
 import SwiftSyntaxMacroExpansion
 import Testing
 
-@testable import ReactorMacros
-
 @Suite("The code that @WireCodable adds")
 struct WireCodableMacroTests {
     @Test("a type with a raw value gets only the conformance")

@@ -94,11 +94,19 @@ extension LiveServer {
         return answer.withLock { $0 }
     }
 
+    /// Calls `call` on the server's thread at the end of a turn after which `condition` holds.
+    func notify(
+        when condition: @escaping @Sendable (LiveServerCore) -> Bool,
+        by call: @escaping @Sendable () -> Void
+    ) {
+        let core = core
+        handle.post { core.open().wait(for: condition, then: call) }
+    }
+
     /// Waits for the end of a turn after which `condition` holds; returns false after 30 s.
     func waits(for condition: @escaping @Sendable (LiveServerCore) -> Bool) -> Bool {
         let isTrue = DispatchSemaphore(value: 0)
-        let core = core
-        handle.post { core.open().wait(for: condition) { isTrue.signal() } }
+        notify(when: condition, by: { isTrue.signal() })
         return isTrue.wait(timeout: .now() + .seconds(30)) == .success
     }
 }

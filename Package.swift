@@ -385,6 +385,12 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Config/test builds the simulations in another package.
+if Context.environment["REACTORD_SIMULATIONS"] == "none" {
+    let simulations: Set = ["ClusterSimulation", "SimulationTests"]
+    package.targets.removeAll { simulations.contains($0.name) }
+}
+
 // Config/setup gives some builds the macros' plug-in of another one, as compiling swift-syntax again takes
 // minutes.
 if Context.environment["REACTORD_MACROS"] != nil {

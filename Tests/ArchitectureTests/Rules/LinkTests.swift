@@ -6,15 +6,17 @@ struct LinkTests {
     static func findings(
         in document: Document, declared names: Set<String>, articles: Set<String>
     ) -> [Finding] {
-        document.prose.flatMap { line in
-            let symbols = line.text.matches(of: /``([^`]+)``/).map { String($0.1) }
+        // An expression is compiled where it is evaluated: once for all lines.
+        let (symbolLink, articleLink) = (/``([^`]+)``/, /<doc:([^>#]+)/)
+        return document.prose.flatMap { line in
+            let symbols = line.text.matches(of: symbolLink).map { String($0.1) }
                 .filter { !names.contains(base(of: $0)) }
                 .map { symbol in
                     document.finding(
                         at: line.number, "\(symbol) is not declared anywhere",
                         remedy: "link to what is, or write the name in single quotes")
                 }
-            let articles = line.text.matches(of: /<doc:([^>#]+)/).map { String($0.1) }
+            let articles = line.text.matches(of: articleLink).map { String($0.1) }
                 .filter { !articles.contains($0) }
                 .map { article in
                     document.finding(
@@ -27,8 +29,9 @@ struct LinkTests {
 
     /// Links in `document` that lead to no file or folder among `entries`, paths from the top.
     static func pathFindings(in document: Document, among entries: Set<String>) -> [Finding] {
-        document.prose.flatMap { line in
-            line.text.matches(of: /\]\(([^)# ]+)/).map { String($0.1) }
+        let link = /\]\(([^)# ]+)/
+        return document.prose.flatMap { line in
+            line.text.matches(of: link).map { String($0.1) }
                 .filter { !$0.contains(":") && !entries.contains(resolve($0, from: document.path)) }
                 .map { target in
                     document.finding(
@@ -50,8 +53,9 @@ struct LinkTests {
     /// Articles of other catalogs that a document links to as if they were in its own catalog.
     static func foreignArticles(in document: Document, all paths: [String]) -> [Finding] {
         let catalog = document.path.split(separator: ".docc/").first ?? ""
+        let articleLink = /<doc:([^>#]+)/
         return document.prose.flatMap { line in
-            line.text.matches(of: /<doc:([^>#]+)/).map { String($0.1) }
+            line.text.matches(of: articleLink).map { String($0.1) }
                 .filter { article in
                     let homes = paths.filter { $0.hasSuffix("/" + article + Document.suffix) }
                     return !homes.isEmpty
@@ -75,8 +79,9 @@ struct LinkTests {
     private static var names: Set<String> {
         let sources = Repository.current.files(in: "Sources")
         let declared = sources.flatMap { $0.declarations.map(\.name) }
+        let ofCase = /^ *(indirect )?case (\w+)/
         let cases = sources.flatMap(\.code).flatMap { line in
-            line.matches(of: /^ *(indirect )?case (\w+)/).map { String($0.2) }
+            line.matches(of: ofCase).map { String($0.2) }
         }
         return Set(declared + cases + Plan.rooms.map(\.name))
     }

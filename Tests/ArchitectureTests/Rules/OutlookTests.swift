@@ -15,8 +15,11 @@ struct OutlookTests {
     /// contain, folders of a developer's machine, ticket numbers.
     static func pointers(in text: String, path: String, holding names: Set<String>) -> [Finding] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // An expression is compiled where it is evaluated: once for all lines.
+        let ticket = /\b(issue|ticket) #?[0-9]+/.ignoresCase()
         return lines.enumerated().flatMap { number, line in
-            outside(String(line), holding: names).map { word in
+            let tickets = line.matches(of: ticket).map { String(line[$0.range]) }
+            return (outside(line, holding: names) + tickets).map { word in
                 Finding(
                     path: path, line: number + 1, what: "\(word) is not in this tree",
                     remedy: "say it here, or point to something that a reader of the tree has")
@@ -24,15 +27,13 @@ struct OutlookTests {
         }
     }
 
-    private static func outside(_ line: String, holding names: Set<String>) -> [String] {
+    private static func outside(_ line: Substring, holding names: Set<String>) -> [String] {
         let words = line.split { !($0.isLetter || $0.isNumber || "_-./:~+#".contains($0)) }
-        let paths = words.map { String($0).trimmingPoints }.filter { word in
+        return words.map { String($0).trimmingPoints }.filter { word in
             if machineFolders.contains(where: word.hasPrefix) { return true }
             let name = word.split { "/:".contains($0) }.last.map { String($0.drop { $0 == "-" }) }
             return word.hasSuffix(".md") && !word.contains("://") && !names.contains(name ?? "")
         }
-        let tickets = line.matches(of: /\b(issue|ticket) #?[0-9]+/.ignoresCase())
-        return paths + tickets.map { String(line[$0.range]) }
     }
 
     // Folders on a developer's machine.

@@ -67,8 +67,9 @@ struct SnippetTests {
 
     /// Products that a manifest in a document names and `manifest` lacks.
     static func unknownProducts(in document: Document, but manifest: String) -> [Finding] {
-        document.swift.filter(\.isManifest).flatMap(\.lines).compactMap { line in
-            guard let name = line.text.firstMatch(of: /\.product\(name: "(\w+)"/)?.1,
+        let product = /\.product\(name: "(\w+)"/
+        return document.swift.filter(\.isManifest).flatMap(\.lines).compactMap { line in
+            guard let name = line.text.firstMatch(of: product)?.1,
                 !manifest.contains(".library(name: \"\(name)\"")
             else { return nil }
             return document.finding(
@@ -79,9 +80,10 @@ struct SnippetTests {
 
     /// Modules that a manifest in a document defines.
     static func modules(of document: Document) -> Set<String> {
-        Set(
+        let name = /^ +name: "(\w+)"/
+        return Set(
             document.swift.filter(\.isManifest).flatMap(\.lines).compactMap { line in
-                line.text.firstMatch(of: /^ +name: "(\w+)"/).map { String($0.1) }
+                line.text.firstMatch(of: name).map { String($0.1) }
             })
     }
 

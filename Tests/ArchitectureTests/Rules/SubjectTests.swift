@@ -21,6 +21,7 @@ struct SubjectTests {
     /// The names in test files, by folder.
     static func names(in tests: [SourceFile]) -> [String: Names] {
         var found: [String: Names] = [:]
+        let link = /``([A-Z]\w*)``/
         for file in tests {
             var names = found.removeValue(forKey: file.room) ?? Names()
             names.words.insert(file.subject.dropLast(file.subject.hasSuffix("Tests") ? 5 : 0))
@@ -31,7 +32,7 @@ struct SubjectTests {
                     names.strings.formUnion(file.lines[line].split(separator: "\""))
                 }
                 guard file.comments[line].contains("``") else { continue }
-                for match in file.comments[line].matches(of: /``([A-Z]\w*)``/) {
+                for match in file.comments[line].matches(of: link) {
                     names.links.append((String(match.1), file, line))
                 }
             }

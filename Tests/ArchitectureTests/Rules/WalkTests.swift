@@ -17,11 +17,9 @@ struct WalkTests {
     /// The steps in the page's tables: `| … | ``Room/File.swift`` | ``Type`` | … |`, in single
     /// quotes. Folders inside the room are left out, so that files may move there.
     static func steps(of page: Document) -> [Step] {
-        page.prose.compactMap { line in
-            guard
-                let found = line.text.firstMatch(
-                    of: #/\| `(\w+)/([\w+]+\.swift)` \| `(\w+)` \|/#)
-            else { return nil }
+        let row = #/\| `(\w+)/([\w+]+\.swift)` \| `(\w+)` \|/#
+        return page.prose.compactMap { line in
+            guard let found = line.text.firstMatch(of: row) else { return nil }
             return Step(
                 room: String(found.1), file: String(found.2), type: String(found.3),
                 line: line.number)

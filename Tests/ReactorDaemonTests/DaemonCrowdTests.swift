@@ -31,7 +31,11 @@ struct DaemonCrowdTests {
         var idle = [try #require(RawSocket.welcomed(at: daemon.socketPath))]
         let before = try #require(daemon.residentBytes)
         while idle.count < count {
-            idle.append(try #require(RawSocket.welcomed(at: daemon.socketPath)))
+            let socket = try #require(RawSocket(daemon.socketPath), "after \(idle.count): \(errno)")
+            socket.send(RawSocket.hello)
+            let answer = try #require(socket.frame(), "after \(idle.count): \(daemon.log)")
+            try #require(answer.kind == .welcome, "after \(idle.count): \(daemon.log)")
+            idle.append(socket)
         }
         let after = try #require(daemon.residentBytes)
         #expect(after - before <= count * (20 << 10), "\((after - before) / count) bytes each")

@@ -7,7 +7,7 @@ import Testing
 struct ProcessMemoryTests {
     @Test("the process's memory grows with what it holds")
     func measured() async {
-        // In a separate process: other tests release memory meanwhile.
+        // Other tests of the same process would free memory between the two figures.
         await #expect(processExitsWith: .success) {
             let before = ProcessMemory.privateByteCount
             let block = [UInt8](repeating: 1, count: 64 << 20)

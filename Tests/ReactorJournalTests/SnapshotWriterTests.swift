@@ -30,6 +30,7 @@ struct SnapshotWriterTests {
         ) { result = $0 }
         append(writer)
         writer.finish()
+        writer.join()
         rig.run { result != nil }
         #expect(writer.waitingPartCount == 0 || (try? result?.get()) == nil)
         return try #require(result)
@@ -253,6 +254,27 @@ struct SnapshotWriterTests {
         mailbox.drain(into: &jobs)
         for job in jobs { job() }
         #expect(seen == nil)
+        journal.close()
+    }
+
+    @Test("another process can have the directory when the snapshot's thread is joined")
+    func joined() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        let isDelivered = Flag()
+        let writer = try SnapshotWriter(
+            rig.directory(), of: 1, sequence: 2, tuning: rig.tuning,
+            deliver: { job in
+                job()
+                // The thread has the directory for longer than its owner knows.
+                WorkThread.pause(for: .milliseconds(50))
+                isDelivered.raise()
+            },
+            onFinished: { #expect((try? $0.get().position.number) == 1) })
+        writer.finish()
+        writer.join()
+        #expect(isDelivered.isUp)
         journal.close()
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ReactorClient
 import ReactorCore
 import ReactorTesting
@@ -18,6 +19,22 @@ struct LiveDaemonTests {
         #expect(outcome.revision?.sequence == 2)
         #expect(mirror.state.count == 5)
         client.close()
+    }
+
+    @Test("another daemon continues the history of one that has stopped and is not released")
+    func directory() async throws {
+        let folder = "/tmp/live-history-\(UInt64.random(in: .min ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try LiveDaemon(Counter(), keeping: folder)
+        let client = try await Client.connect(to: first.path)
+        _ = try await client.dispatch("/", Counter.Action.increment(by: 2)).get()
+        first.stop()
+        let second = try LiveDaemon(Counter(), keeping: folder)
+        let other = try await Client.connect(to: second.path)
+        #expect(try await other.mirror(Counter.self, at: "/").state.count == 2)
+        client.close()
+        other.close()
+        withExtendedLifetime(first) {}
     }
 
     @Test("a live daemon ends with its last reference, and removes its socket")

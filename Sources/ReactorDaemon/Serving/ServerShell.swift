@@ -193,6 +193,9 @@ package final class ServerShell {
         router?.close()
     }
 
+    /// Releases the data directory to other daemons, after ``close(skipsSnapshot:)``.
+    package func releaseDirectory() { keeper?.directory.release() }
+
     /// Returns to the durable state, because later turns cannot be made durable. Closes every
     /// connection; clients reconnect to a server that refuses changes until ``goOn(_:)``, or that
     /// follows. Returns the end of the durable history, nil without a data directory.

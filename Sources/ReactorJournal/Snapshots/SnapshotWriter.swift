@@ -19,6 +19,7 @@ import ReactorThreads
 package final class SnapshotWriter {
     private let mailbox: Mailbox<SnapshotTask.Order>
     private let waiting: Guarded<Int>
+    private let thread: WorkThread
     private var isOpen = true
 
     /// Begins a snapshot of the state as of row `number` of the journal in `directory`. The
@@ -50,7 +51,7 @@ package final class SnapshotWriter {
             mailbox: mailbox, bell: bell,
             waiting: waiting, partialName: SnapshotHeader.partialName(number))
         do {
-            _ = try WorkThread(name: "snapshot", isInBackground: true) {
+            thread = try WorkThread(name: "snapshot", isInBackground: true) {
                 let result = task.run()
                 // `onFinished` captures the owner's objects, so it is released on the owner's
                 // thread in any case.
@@ -84,6 +85,14 @@ package final class SnapshotWriter {
 
     /// Discards the snapshot; `onFinished` is not called.
     package func cancel() { end(.cancel) }
+
+    /// Blocks the calling thread until that of the snapshot has ended and released the directory.
+    ///
+    /// *Traps*: before ``finish()`` or ``cancel()``, or if called twice.
+    package func join() {
+        precondition(!isOpen, "the thread of a snapshot waits for its end")
+        thread.join()
+    }
 
     private func end(_ order: SnapshotTask.Order) {
         guard isOpen else { return }

@@ -84,15 +84,17 @@ package final class DataDirectory: Sendable {
     }
 
     deinit {
-        if isShared.isUp {
-            // The lock belongs to the open file, which both processes have.
-            close(lock)
-        } else if lock >= 0 {
-            // A process that is being started may have a copy of the descriptor up to its `exec`.
-            flock(lock, LOCK_UN)
-            close(lock)
-        }
+        release()
+        if lock >= 0 { close(lock) }
         close(descriptor)
+    }
+
+    /// Releases the lock, so that others can open the directory while threads of this process still
+    /// have this object. The journal must be closed.
+    package func release() {
+        // The lock belongs to the open file: a former process has it too, and a process that is
+        // being started has a copy up to its `exec`.
+        if !isShared.isUp, lock >= 0 { flock(lock, LOCK_UN) }
     }
 
     /// Whether no former process may go on with the directory.

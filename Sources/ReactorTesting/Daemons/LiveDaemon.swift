@@ -48,6 +48,7 @@ public final class LiveDaemon: Sendable {
             // With a history, this writes a snapshot.
             shell.close()
             shell.loop.close()
+            shell.releaseDirectory()
         }
     }
 
@@ -56,7 +57,8 @@ public final class LiveDaemon: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Stops it at once; connected clients find their sockets closed.
+    /// Stops it at once; connected clients find their sockets closed. Afterwards another daemon can
+    /// continue its history.
     public func stop() {
         guard !isStopped.isUp else { return }
         isStopped.raise()

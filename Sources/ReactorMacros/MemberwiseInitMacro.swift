@@ -6,7 +6,7 @@ import SwiftSyntaxMacros
 ///
 /// The compiler's initializer is never visible outside of the module. An optional field without a
 /// default is `nil` by default.
-struct MemberwiseInitMacro: MemberMacro {
+struct MemberwiseInitMacro: MemberMacro, FormattedMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext

@@ -3,7 +3,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `#path`: the slice path of a key path through reactors and their states.
-struct PathMacro: ExpressionMacro {
+struct PathMacro: ExpressionMacro, FormattedMacro {
     static func expansion(
         of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
     ) throws -> ExprSyntax {

@@ -6,7 +6,7 @@ import SwiftSyntaxMacros
 ///
 /// As member attribute it adds `@WireCodable` to the nested types; as member it registers the
 /// children and generates the derived members; as extension it adds the conformance.
-struct ReactorMacro: MemberMacro {
+struct ReactorMacro: MemberMacro, FormattedMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
@@ -162,8 +162,6 @@ extension ReactorMacro: ExtensionMacro {
             reactor.canMakeItself || !reactor.functions(named: "makeForMirror").isEmpty
         let wanted = protocols.map(lastName).filter { isMirrorable || $0 == "Reactor" }
         guard !wanted.isEmpty else { return [] }
-        let text = "extension \(type.trimmed): \(wanted.joined(separator: ", ")) {}"
-        let declaration = DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self)
-        return declaration.map { [$0] } ?? []
+        return extensionDeclaration("\(type.trimmed): \(wanted.joined(separator: ", "))")
     }
 }

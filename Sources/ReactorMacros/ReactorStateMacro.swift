@@ -6,7 +6,7 @@ import SwiftSyntaxMacros
 ///
 /// As member attribute it adds accessors to each field that mark it; as member it adds the marks
 /// and the functions that read them; as extension it adds the conformance.
-struct ReactorStateMacro: MemberMacro {
+struct ReactorStateMacro: MemberMacro, FormattedMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
@@ -86,13 +86,12 @@ extension ReactorStateMacro: ExtensionMacro {
         guard !protocols.isEmpty, declaration.is(StructDeclSyntax.self), state.isComplete else {
             return []
         }
-        let text = "extension \(type.trimmed): \(conformance) {}"
-        return DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        return extensionDeclaration("\(type.trimmed): \(conformance)")
     }
 }
 
 /// `@ReactorStateField`: the accessors of one field, and the storage behind them.
-struct ReactorStateFieldMacro: AccessorMacro {
+struct ReactorStateFieldMacro: AccessorMacro, FormattedMacro {
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
@@ -116,7 +115,7 @@ struct ReactorStateFieldMacro: AccessorMacro {
                 ]),
             block("\(prefix)_modify", ["_marks.mark(\(index))", "yield &\(storage)"]),
         ]
-        return accessors.map { "\(raw: $0.text)" }
+        return accessors.map { "\(raw: $0.indented.text)" }
     }
 
     /// Whether the enclosing state, and all enclosing declarations, are public, and the attribute

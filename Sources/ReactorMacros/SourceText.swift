@@ -1,4 +1,16 @@
 import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// A macro that writes its expansion with line breaks and indentation.
+///
+/// Formatting the parsed text once more is half of the work of an expansion, and the compiler
+/// expands a type again in each process that sees it.
+protocol FormattedMacro: Macro {}
+
+extension FormattedMacro {
+    static var formatMode: FormatMode { .disabled }
+}
 
 /// Lines of generated Swift code.
 typealias Lines = [String]
@@ -14,6 +26,13 @@ extension [String] {
 /// `head {`, the body one level deeper, `}`.
 func block(_ head: String, _ body: Lines) -> Lines {
     [head + " {"] + body.indented + ["}"]
+}
+
+/// The extension with this head, from the type's name on, and a body of these lines; empty if the
+/// name is not that of a type.
+func extensionDeclaration(_ head: String, _ body: Lines = []) -> [ExtensionDeclSyntax] {
+    let declaration = DeclSyntax(stringLiteral: block("extension \(head)", body).text)
+    return declaration.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
 }
 
 /// `if` with `tests`, on one line or, if that is too long, on a line each; `note` is the comment.

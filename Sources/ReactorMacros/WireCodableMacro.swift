@@ -8,7 +8,7 @@ import SwiftSyntaxMacros
 /// refer to the types beside a nested one. The extension adds the conformance, and the members that
 /// the body cannot have: a struct's initialiser, which would remove the memberwise one, and the
 /// schema of a generic type, which is a property with a condition.
-struct WireCodableMacro: MemberMacro {
+struct WireCodableMacro: MemberMacro, FormattedMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
@@ -78,8 +78,7 @@ extension WireCodableMacro: ExtensionMacro {
         let silent = SilentContext(context)
         guard let wireType = WireType(declaration, in: silent) else {
             guard !protocols.isEmpty, canConform(declaration, in: context) else { return [] }
-            let text = "extension \(type.trimmed): \(list(protocols)) {}"
-            return DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+            return extensionDeclaration("\(type.trimmed): \(list(protocols))")
         }
         var body: Lines = []
         if case .record(let fields, _) = wireType.kind {
@@ -93,9 +92,6 @@ extension WireCodableMacro: ExtensionMacro {
         // The author may have written the conformance.
         let conformance = protocols.isEmpty ? "" : ": \(list(protocols))"
         if body.isEmpty, protocols.isEmpty { return [] }
-        let lines = block("extension \(type.trimmed)\(conformance)\(wireType.whereClause)", body)
-        guard let declaration = DeclSyntax(stringLiteral: lines.text).as(ExtensionDeclSyntax.self)
-        else { return [] }
-        return [declaration]
+        return extensionDeclaration("\(type.trimmed)\(conformance)\(wireType.whereClause)", body)
     }
 }

@@ -45,7 +45,8 @@ struct EnumExpansion {
         let reason = stringLiteral("\(type.name) has no cases, so no value is possible")
         return [
             block(
-                "\(type.access.hot)func encode(into writer: inout WireWriter)", ["switch self {}"]),
+                "\(type.access.hot)func encode(into writer: inout WireWriter)",
+                ["switch self {", "}"]),
             decodeMember(
                 type, ["throw WireError(.refused(\(reason)), at: cursor.offset)"]),
             schemaMember(type, "choice", []),

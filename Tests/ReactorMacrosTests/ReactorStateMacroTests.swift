@@ -143,9 +143,7 @@ private let expandedState = """
                 _count
             }
             set {
-                if StateMarks.differ(_count, newValue) {
-                    _marks.mark(0)
-                }
+                if StateMarks.differ(_count, newValue) { _marks.mark(0) }
                 _count = newValue
             }
             _modify {

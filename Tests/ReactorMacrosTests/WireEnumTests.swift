@@ -65,8 +65,7 @@ private let expandedEnum = """
                         by: try cursor.expected(Int.self, inside: "increment", "by", in: bytes)
                     )
                 }
-            default:
-                break
+            default: break
             }
             // any other well-formed bytes
             let choice = try cursor.openChoice(in: bytes)
@@ -98,9 +97,7 @@ private let expandedEnum = """
             }
             switch name {
             case "increment":
-                guard case .increment(let value0) = self else {
-                    return .absent
-                }
+                guard case .increment(let value0) = self else { return .absent }
                 let path = path.dropFirst()
                 guard let key = path.first else {
                     writer.word(0x796262a1, byteCount: 4)  // {"by":
@@ -110,16 +107,11 @@ private let expandedEnum = """
                 switch key {
                 case "by":
                     return value0.encode(at: path.dropFirst(), into: &writer)
-                default:
-                    return .impossible
+                default: return .impossible
                 }
             case "reset":
-                guard case .reset = self else {
-                    return .absent
-                }
-                guard path.count == 1 else {
-                    return .impossible
-                }
+                guard case .reset = self else { return .absent }
+                guard path.count == 1 else { return .impossible }
                 writer.word(0xa0, byteCount: 1)  // {}
                 return .found
             default:
@@ -143,8 +135,7 @@ private let expandedEnum = """
                 {
                     return 0
                 }
-            default:
-                break
+            default: break
             }
             return -1
         }
@@ -166,10 +157,8 @@ private let expandedEnum = """
             }
             while let name = try cursor.nextName(in: bytes, &map) {
                 switch Self._wireIndex_0(of: name, in: bytes) {
-                case 0:
-                    try cursor.field(name, into: &value0, in: bytes)
-                default:
-                    try cursor.skipStranger(name, in: bytes, &map)
+                case 0: try cursor.field(name, into: &value0, in: bytes)
+                default: try cursor.skipStranger(name, in: bytes, &map)
                 }
             }
             return .increment(by: value0 ?? 1)
@@ -184,8 +173,7 @@ private let expandedEnum = """
                 if word == 0x7962 {  // by
                     return 0
                 }
-            default:
-                break
+            default: break
             }
             return -1
         }
@@ -233,8 +221,7 @@ private let expandedInternal = """
                 if cursor.takes(0xa065736f6c6365a1, byteCount: 8, in: bytes) {  // close
                     return .close
                 }
-            default:
-                break
+            default: break
             }
             // any other well-formed bytes
             let choice = try cursor.openChoice(in: bytes)
@@ -266,21 +253,13 @@ private let expandedInternal = """
             }
             switch name {
             case "open":
-                guard case .open = self else {
-                    return .absent
-                }
-                guard path.count == 1 else {
-                    return .impossible
-                }
+                guard case .open = self else { return .absent }
+                guard path.count == 1 else { return .impossible }
                 writer.word(0xa0, byteCount: 1)  // {}
                 return .found
             case "close":
-                guard case .close = self else {
-                    return .absent
-                }
-                guard path.count == 1 else {
-                    return .impossible
-                }
+                guard case .close = self else { return .absent }
+                guard path.count == 1 else { return .impossible }
                 writer.word(0xa0, byteCount: 1)  // {}
                 return .found
             default:
@@ -307,8 +286,7 @@ private let expandedInternal = """
                 if word == 0x657269707865 {  // expire
                     return 1
                 }
-            default:
-                break
+            default: break
             }
             return -1
         }
@@ -319,10 +297,8 @@ private let expandedInternal = """
 
         var isWireInternal: Swift.Bool {
             switch self {
-            case .close:
-                true
-            default:
-                false
+            case .close: true
+            default: false
             }
         }
 

@@ -75,14 +75,10 @@ private let expandedStruct = """
             }
             while let name = try cursor.nextName(in: bytes, &map) {
                 switch Self._wireIndex(of: name, in: bytes) {
-                case 0:
-                    try cursor.field(name, into: &value0, in: bytes)
-                case 1:
-                    try cursor.field(name, into: &value1, in: bytes)
-                case 2:
-                    try cursor.field(name, into: &value2, in: bytes)
-                default:
-                    try cursor.skipStranger(name, in: bytes, &map)
+                case 0: try cursor.field(name, into: &value0, in: bytes)
+                case 1: try cursor.field(name, into: &value1, in: bytes)
+                case 2: try cursor.field(name, into: &value2, in: bytes)
+                default: try cursor.skipStranger(name, in: bytes, &map)
                 }
             }
             return Self(_wireValues: (
@@ -106,8 +102,7 @@ private let expandedStruct = """
                 return self.name.encode(at: path.dropFirst(), into: &writer)
             case "limit":
                 return self.limit.encode(at: path.dropFirst(), into: &writer)
-            default:
-                return .impossible
+            default: return .impossible
             }
         }
 
@@ -131,8 +126,7 @@ private let expandedStruct = """
                 if word == 0x74696d696c {  // limit
                     return 2
                 }
-            default:
-                break
+            default: break
             }
             return -1
         }
@@ -185,10 +179,8 @@ private let expandedGeneric = """
             }
             while let name = try cursor.nextName(in: bytes, &map) {
                 switch Self._wireIndex(of: name, in: bytes) {
-                case 0:
-                    try cursor.field(name, into: &value0, in: bytes)
-                default:
-                    try cursor.skipStranger(name, in: bytes, &map)
+                case 0: try cursor.field(name, into: &value0, in: bytes)
+                default: try cursor.skipStranger(name, in: bytes, &map)
                 }
             }
             return Self(_wireValues: try cursor.required(value0, "value", at: start))
@@ -204,8 +196,7 @@ private let expandedGeneric = """
             switch key {
             case "value":
                 return self.value.encode(at: path.dropFirst(), into: &writer)
-            default:
-                return .impossible
+            default: return .impossible
             }
         }
 
@@ -218,8 +209,7 @@ private let expandedGeneric = """
                 if word == 0x65756c6176 {  // value
                     return 0
                 }
-            default:
-                break
+            default: break
             }
             return -1
         }

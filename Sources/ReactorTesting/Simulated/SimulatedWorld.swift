@@ -3,6 +3,7 @@ package import ReactorClient
 package import ReactorCore
 package import ReactorServer
 import ReactorThreads
+import ReactorWire
 
 /// The real server and real clients in a world without sockets, disks and clocks, determined by
 /// one seed.
@@ -100,10 +101,21 @@ package final class SimulatedWorld {
         return client
     }
 
+    /// The first frame of a client, for ``knock(_:uid:isAtAdminSocket:for:)``.
+    package static let hello: [UInt8] = {
+        var writer = WireWriter()
+        let frame = writer.beginFrame(.hello, number: Hello.magic)
+        Hello().encode(into: &writer)
+        writer.endFrame(at: frame)
+        return writer.bytes
+    }()
+
     /// Simulates a client of user `uid` that connects, sends `bytes`, and disconnects after
-    /// `nanoseconds`.
-    package func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
-        let link = open(nil, uid: uid)
+    /// `nanoseconds`; with `isAtAdminSocket`, at the socket of administrators.
+    package func knock(
+        _ bytes: [UInt8], uid: UInt32, isAtAdminSocket: Bool = false, for nanoseconds: UInt64
+    ) {
+        let link = open(nil, uid: uid, isAtAdminSocket: isAtAdminSocket)
         if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
         noteServer()
         timeline.after(nanoseconds) { [unowned self] in shut(link) }
@@ -237,11 +249,13 @@ package final class SimulatedWorld {
 // MARK: - Links
 extension SimulatedWorld {
     func open(
-        _ client: SimulatedClient?, uid: UInt32, _ chance: SimulatedChance? = nil
+        _ client: SimulatedClient?, uid: UInt32, isAtAdminSocket: Bool = false,
+        _ chance: SimulatedChance? = nil
     ) -> SimulatedLink {
         let link = links.open(for: client, chance ?? self.chance)
         let pid = Int32(truncatingIfNeeded: uid)
-        server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
+        let peer = Peer(uid: uid, gid: uid, pid: pid, isAtAdminSocket: isAtAdminSocket)
+        server.connect(link.id, peer, at: timeline.now)
         noteServer()
         return link
     }

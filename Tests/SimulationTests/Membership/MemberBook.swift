@@ -40,6 +40,8 @@ final class MemberBook {
         var stalls = 0
         /// Times that a node was seen to read no rows, as too many wait for space.
         var held = 0
+        /// Connections of administrators.
+        var visits = 0
     }
 
     /// The highest sequence of an outcome that a client has.

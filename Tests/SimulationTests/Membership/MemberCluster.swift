@@ -11,8 +11,9 @@ import StockReactors
 /// Three nodes with real servers, memberships and clients over one simulated log, in virtual time.
 ///
 /// Clients act on whichever node they are connected to: one that leads applies the action, one that
-/// follows passes it on, or in some worlds refuses it. Engines lose requests, answers and events; nodes are cut off, restarted and
-/// lose their power; leaders step down.
+/// follows passes it on, or in some worlds refuses it. Administrators look at every node. Engines
+/// lose requests, answers and events; nodes are cut off, restarted and lose their power; leaders
+/// step down.
 final class MemberCluster {
     let timeline = Timeline()
     let book: MemberBook
@@ -79,7 +80,11 @@ final class MemberCluster {
             peers.start()
             self.peers = peers
         }
-        for node in nodes.indices { for _ in 0..<2 { join(node) } }
+        for node in nodes.indices {
+            join(node)
+            timeline.after(sky.between(0, 5_000_000_000)) { [unowned self] in join(node) }
+        }
+        visit()
         strike()
     }
 
@@ -261,6 +266,19 @@ extension MemberCluster {
 
 // MARK: - Work
 extension MemberCluster {
+    /// Administrators connect, and get a client's number, also where no other client is served.
+    private func visit() {
+        let pause = UInt64.random(in: 5_000_000...200_000_000, using: &random)
+        timeline.after(pause) { [unowned self] in
+            guard isStormy, isSound else { return }
+            let node = nodes[Int.random(in: nodes.indices, using: &random)]
+            let stay = UInt64.random(in: 0...60_000_000, using: &random)
+            node.world.knock(SimulatedWorld.hello, uid: 0, isAtAdminSocket: true, for: stay)
+            book.counts.visits += 1
+            visit()
+        }
+    }
+
     private func work(_ index: Int) {
         let pause = UInt64.random(in: 5_000_000...80_000_000, using: &random)
         timeline.after(pause) { [unowned self] in

@@ -50,6 +50,7 @@ struct MembershipTests {
                 sums["synced", default: 0] += counts.synced
                 sums["stalls", default: 0] += counts.stalls
                 sums["held", default: 0] += counts.held
+                sums["visits", default: 0] += counts.visits
                 sums["applied", default: 0] += cluster.tokens.applied.count
                 sums["refused", default: 0] += cluster.tokens.refused.count
                 sums["unknown", default: 0] += cluster.tokens.unknown.count
@@ -65,6 +66,7 @@ struct MembershipTests {
         #expect(sums["acted"] ?? 0 > 50 && sums["done"] ?? 0 > 10, "\(sums)")
         #expect(sums["forwarded"] ?? 0 > 500 && sums["synced"] ?? 0 > 500, "\(sums)")
         #expect(sums["stalls"] ?? 0 > 3 && sums["held"] ?? 0 > 5, "\(sums)")
+        #expect(sums["visits"] ?? 0 > 300, "\(sums)")
         #expect(sums["lost"] ?? 0 > 5 && sums["begun again"] ?? 0 > 5, "\(sums)")
     }
 

@@ -1,7 +1,6 @@
 import ReactorCore
 import ReactorServer
 import ReactorTesting
-import ReactorWire
 import StockReactors
 
 @testable import ReactorClient
@@ -186,15 +185,11 @@ final class Crowd {
         let pause = UInt64.random(in: 1_000_000...40_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
             guard world.chance.isStormy else { return }
-            var hello = WireWriter()
-            let frame = hello.beginFrame(.hello, number: Hello.magic)
-            Hello().encode(into: &hello)
-            hello.endFrame(at: frame)
             let stay = UInt64.random(in: 0...60_000_000, using: &world.random)
             switch Int.random(in: 0..<4, using: &world.random) {
             case 0: world.knock([], uid: 2_000, for: stay)
             case 1: world.knock(Array("GET / HTTP/1.1\r\n".utf8), uid: 2_001, for: stay)
-            default: world.knock(hello.bytes, uid: 2_002, for: stay)
+            default: world.knock(SimulatedWorld.hello, uid: 2_002, for: stay)
             }
             knock()
         }

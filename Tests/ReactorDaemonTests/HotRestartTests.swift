@@ -201,7 +201,7 @@ struct HotRestartTests {
         try await rig.start(at: program)
         let (pid, client) = (rig.pid, try rig.socket())
         try FileManager.default.removeItem(atPath: program)
-        if let script { try rig.write(script: script, to: program) }
+        if let script { try await rig.write(script: script, to: program) }
         let run = try await rig.control(
             "restart", "--pause", script == "sleep 1000" ? "1s" : "5m")
         #expect(run.code == 75 && run.errors.contains("process \(pid) goes on serving"))
@@ -302,14 +302,14 @@ struct HotRestartTests {
         let (open, plain) = (try rig.socket(), try rig.socket())
         open.send(.open, id: 1, number: 1, Open(path: "/").wireBytes())
         #expect(open.frame()?.kind == .opened)
-        try rig.write(
+        try await rig.write(
             script: #"FICKLE_TYPES=renamed exec \#(Built.product("fickle-daemon")) "$@""#,
             to: program)
         // A program that cannot read the history does not take over.
         let refused = try rig.restart()
         #expect(refused.problem?.contains("count") ?? false, "\(refused)")
         #expect(plain.isAnswered())
-        try rig.write(
+        try await rig.write(
             script: #"FICKLE_TYPES=aliased exec \#(Built.product("fickle-daemon")) "$@""#,
             to: program)
         let report = try rig.restart()
@@ -432,10 +432,9 @@ final class RestartRig {
     }
 
     /// Writes a program in place of another.
-    func write(script: String, to path: String) throws {
-        try? FileManager.default.removeItem(atPath: path)
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    func write(script: String, to path: String) async throws {
+        let file = try directory.write("#!/bin/sh\n\(script)\n", to: "script")
+        try await directory.install(file, at: path)
     }
 }
 

@@ -325,9 +325,8 @@ struct ReactorctlSocketTests {
             arguments: ["--socket", home.path("reactord.sock")], in: home)
         // The test's directory is closed to other users, and the products' directory may be too.
         let program = "/tmp/reactorctl-\(UUID().uuidString)"
-        try FileManager.default.copyItem(atPath: Built.product("reactorctl"), toPath: program)
+        try await home.install(Built.product("reactorctl"), at: program)
         defer { try? FileManager.default.removeItem(atPath: program) }
-        unsafe chmod(program, 0o755)
         let process = try ChildProcess(
             "/usr/bin/setpriv",
             ["--reuid=54321", "--regid=54321", "--clear-groups", program, "get", "/visits"],

@@ -104,7 +104,7 @@ import Testing
         }
         #expect(missing?.failure?.name == "ENOENT")
         #expect(missing?.description.contains(address.path) == true)
-        try Listener(at: address, on: loop).close()
+        try Listener.leaveStale(at: address, on: loop)
         let stale = #expect(throws: LoopError.self) {
             try Connection.connect(to: address, on: loop)
         }
@@ -182,7 +182,7 @@ import Testing
         Glibc.shutdown(far, Int32(SHUT_WR))
         try loop.turn { isEnded }
         #expect(!connection.isHungUp && !connection.isClosed)
-        close(far)
+        Descriptors.close(far)
         #expect(connection.isHungUp)
         connection.close()
         #expect(connection.isHungUp)
@@ -247,7 +247,7 @@ import Testing
         let loop = try EventLoop()
         defer { loop.close() }
         let (near, far) = Descriptors.pair()
-        close(far)
+        Descriptors.close(far)
         let connection = try Connection(on: loop, adopting: near)
         var error: LoopError?
         connection.onClosed = { error = $0 }
@@ -270,7 +270,7 @@ import Testing
         connection.onClosed = { ends.append($0) }
         connection.resumeReading()
         #expect(Descriptors.write([1, 2, 3], to: far))
-        close(far)
+        Descriptors.close(far)
         #expect(connection.write([ByteSlice([9])]) == 0 && !connection.isClosed)
         #expect(connection.write([ByteSlice([9])]) == 0 && connection.pendingByteCount == 0)
         try loop.turn { !ends.isEmpty }

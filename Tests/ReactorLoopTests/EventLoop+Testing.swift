@@ -11,10 +11,10 @@ extension EventLoop {
         var isTired = false
         let watchdog = try LoopTimer(on: self)
         watchdog.onFire = { isTired = true }
-        watchdog.start(after: .seconds(30))
+        watchdog.start(after: .seconds(300))
         while !condition(), !isTired { turn(mode) }
         watchdog.close()
-        #expect(!isTired, "waited 30 s in vain", sourceLocation: location)
+        #expect(condition(), "waited 300 s in vain", sourceLocation: location)
     }
 
     /// Two connections to each other on this loop.
@@ -47,6 +47,34 @@ enum Descriptors {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         let count = unsafe recv(descriptor, &bytes, byteCount, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : Array(bytes[..<count])
+    }
+
+    /// Closes a connected socket at once, also if another test starts a program, which has a copy
+    /// of the descriptor up to its `exec`.
+    static func close(_ descriptor: Int32) {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        Glibc.close(descriptor)
+    }
+}
+
+extension Listener {
+    /// Leaves a socket at `address` to which no process listens.
+    static func leaveStale(at address: UnixAddress, on loop: EventLoop) throws {
+        try Listener(at: address, on: loop).closeEverywhere(address, on: loop)
+    }
+
+    /// Closes it, and waits until no process listens at its address: a program that another test
+    /// starts has a copy of the descriptor up to its `exec`.
+    func closeEverywhere(_ address: UnixAddress, on loop: EventLoop) {
+        close()
+        while true {
+            do {
+                try Connection.connect(to: address, on: loop).close()
+            } catch {
+                if error.failure?.errnoCode == ECONNREFUSED { return }
+            }
+            sched_yield()
+        }
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
         let runtime = try RuntimeDirectory(at: directory.path)
         let loop = try EventLoop()
         defer { loop.close() }
-        try Listener(at: address, on: loop).close()
+        try Listener.leaveStale(at: address, on: loop)
         #expect(throws: LoopError.self) { try Listener(at: address, on: loop) }
 
         let lock = try LockFile(for: address, in: runtime)
@@ -55,7 +55,7 @@ import Testing
             try SocketFile.removeStale(at: address, in: runtime, holding: lock)
         }
         #expect(other.isPathOurs)
-        other.close()
+        other.closeEverywhere(address, on: loop)
         #expect(try SocketFile.removeStale(at: address, in: runtime, holding: lock))
     }
 
@@ -67,7 +67,7 @@ import Testing
         let lock = try LockFile(for: address, in: runtime)
         let loop = try EventLoop()
         defer { loop.close() }
-        try Listener(at: address, on: loop).close()
+        try Listener.leaveStale(at: address, on: loop)
         Files.give(address.path, to: 12_345)
         #expect(
             throws: LoopError.unsafeSocketFile(

@@ -95,6 +95,18 @@ package final class ChildProcess: Sendable {
     }
 }
 
+extension TestDirectory {
+    /// Copies `file` to `path`, outside of this directory or in it, as a program for every user.
+    ///
+    /// A separate process writes it: another test's program has a copy of what this process has
+    /// open up to its `exec`, and what a process can write cannot be executed.
+    package func install(_ file: String, at path: String) async throws {
+        let process = try ChildProcess(
+            "/usr/bin/install", ["-m", "755", file, path], in: self, name: "install")
+        guard await process.ended() == .exited(0) else { throw CocoaError(.fileWriteUnknown) }
+    }
+}
+
 /// Seconds that a test waits for an expected event; far more than any program needs on a loaded
 /// machine.
 package let patience = 300

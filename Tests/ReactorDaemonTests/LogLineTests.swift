@@ -154,7 +154,7 @@ private final class JournalListener {
         }
         try #require(status == 0)
         // A missing datagram fails the test instead of blocking it.
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -164,7 +164,11 @@ private final class JournalListener {
     /// Waits for the next entry.
     func receive() -> String {
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        var count = 0
+        // A signal of another test interrupts a call that has a limit.
+        repeat {
+            count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        } while count < 0 && errno == EINTR
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

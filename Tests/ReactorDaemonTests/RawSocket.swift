@@ -31,8 +31,19 @@ final class RawSocket: Sendable {
     /// Sends bytes; returns whether the other end accepted them.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
-        unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-            == bytes.count
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.send(
+                    descriptor, buffer.baseAddress?.advanced(by: sent), bytes.count - sent,
+                    Int32(MSG_NOSIGNAL))
+            }
+            // A signal of another test interrupts a call that has a limit.
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
     }
 
     /// Shuts down the writing side; reading continues.
@@ -53,7 +64,10 @@ final class RawSocket: Sendable {
     /// Whether bytes or the end of the stream arrive within this many milliseconds.
     func isReadable(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&entry, 1, milliseconds) == 1
+        while true {
+            let count = unsafe poll(&entry, 1, milliseconds)
+            guard count < 0, errno == EINTR else { return count == 1 }
+        }
     }
 
     /// The kind and the body of the next frame; `nil` at the end, or after five minutes.

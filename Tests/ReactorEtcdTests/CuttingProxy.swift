@@ -83,7 +83,10 @@
                     pollfd(fd: client, events: Int16(POLLIN), revents: 0),
                     pollfd(fd: server, events: Int16(POLLIN), revents: 0),
                 ]
-                guard unsafe poll(&waits, 2, -1) > 0 else { return }
+                if unsafe poll(&waits, 2, -1) < 0 {
+                    guard errno == EINTR else { return }
+                    continue
+                }
                 for (wait, to) in [(waits[0], server), (waits[1], client)] where wait.revents != 0 {
                     let count = unsafe read(wait.fd, &buffer, buffer.count)
                     guard count > 0 else { return }

@@ -19,7 +19,7 @@ package final class NoticeListener {
             }
         }
         // A missing datagram fails the test instead of blocking it.
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit,
             socklen_t(MemoryLayout<timeval>.size))
@@ -31,7 +31,11 @@ package final class NoticeListener {
     /// Waits for the next datagram.
     package func receive() -> String {
         var bytes = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        var count = 0
+        // A signal of another test interrupts a call that has a limit.
+        repeat {
+            count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        } while count < 0 && errno == EINTR
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -82,6 +82,7 @@ struct ClusterJoiningTests {
         let peers = try rig.start("a")
         let sender = CopySender(of: directory, on: rig.loop.handle)
         peers.onCopy = { sender.send(over: $0) }
+        peers.onBeat = { sender.beat() }
         let line = try join(config("b", "b"), origin(of: directory)).get()
         #expect(line == "copied the history of cluster house up to row 60 from node a")
         let copy = try JournalReader(DataDirectory(at: home.path("b")))
@@ -110,6 +111,7 @@ struct ClusterJoiningTests {
         let third = try rig.start("c")
         let sender = CopySender(of: directory, on: rig.loop.handle)
         third.onCopy = { sender.send(over: $0) }
+        third.onBeat = { sender.beat() }
         let line = try join(target, origin(of: directory)).get()
         #expect(line.hasSuffix("up to row 3 from node c"))
     }
@@ -146,6 +148,7 @@ struct ClusterJoiningTests {
         let peers = try rig.start("a")
         let sender = CopySender(of: directory, on: rig.loop.handle)
         peers.onCopy = { sender.send(over: $0) }
+        peers.onBeat = { sender.beat() }
         let asked = try (0..<2).map { _ in
             let peer = PlayedPeer(try PeerConnection(to: rig.path("a"), on: rig.loop))
             peer.connection.send(.copy(cluster: "house", node: 2))

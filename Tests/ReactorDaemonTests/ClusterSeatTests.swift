@@ -51,7 +51,8 @@ struct ClusterSeatTests {
         _ rig: SeatRig, at socket: String, in home: TestDirectory
     ) async throws -> ChildProcess.Ending {
         let process = try ChildProcess(
-            Built.product("reactorctl"), ["--socket", socket, "health", "--write"], in: home,
+            Built.product("reactorctl"),
+            ["--socket", socket, "health", "--write", "--timeout", "300s"], in: home,
             name: "health")
         return await process.ended()
     }

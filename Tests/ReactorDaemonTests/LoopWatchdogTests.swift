@@ -62,7 +62,7 @@ struct LoopWatchdogTests {
     func hang() async throws {
         let directory = TestDirectory()
         let config = """
-            loop: { watchdog: 1s }
+            loop: { watchdog: 5s }
             data:
               directory: \(directory.path("data"))
             """

@@ -12,7 +12,7 @@ struct OperatorCommandTests {
     func healthy() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         for check in ["live", "ready", "write"] {
-            let run = try await reactorctl("health", "--\(check)")
+            let run = try await reactorctl("health", "--\(check)", "--timeout", "300s")
             #expect(run.code == 0 && run.output == "{\"healthy\":\"\(check)\"}\n")
         }
         #expect(try await reactorctl("health").output == "{\"healthy\":\"ready\"}\n")
@@ -32,8 +32,8 @@ struct OperatorCommandTests {
             welcomed = RawSocket.welcomed(at: daemon.socketPath)
         }
         let only = try #require(welcomed)
-        #expect(try await reactorctl("health", "--live").code == 0)
-        let run = try await reactorctl("health", "--ready")
+        #expect(try await reactorctl("health", "--live", "--timeout", "300s").code == 0)
+        let run = try await reactorctl("health", "--ready", "--timeout", "300s")
         #expect(run.code == 75 && run.errors.contains("connectionsMax"))
         #expect(only.isAnswered())
     }

@@ -209,7 +209,7 @@ struct ReloadTests {
         try write(
             "limits: { connectionsMax: 2, ownerConnectionsReserved: 0 }\n" + DaemonProcess.example)
         #expect(try await control("reload").code == 0)
-        let refused = try await control("health", "--ready")
+        let refused = try await control("health", "--ready", "--timeout", "300s")
         #expect(refused.code == 75 && refused.errors.contains("connectionsMax 2"))
         for client in open { #expect(client.isAnswered()) }
         try write(DaemonProcess.example)

@@ -135,13 +135,19 @@ struct JournalUpkeepTests {
     func snapshots() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 1
-        let (isTrimming, goOn) = (Bell(), Bell())
-        let isHeld = Flag()
-        isHeld.raise()
+        let (isTrimming, goOn, isSeen) = (Bell(), Bell(), Bell())
+        let count = Guarded(0)
         rig.tuning.faults.trim = {
-            guard isHeld.take() else { return }
-            isTrimming.ring()
-            goOn.wait()
+            let count = count.withLock {
+                $0 += 1
+                return $0
+            }
+            if count == 1 {
+                isTrimming.ring()
+                goOn.wait()
+            } else if count == 2 {
+                isSeen.wait()
+            }
         }
         let journal = try rig.open()
         for _ in 1...3 {
@@ -166,6 +172,7 @@ struct JournalUpkeepTests {
         rig.run { isRemoved }
         #expect(try SnapshotStore(rig.directory()).numbers() == [8, 6])
         #expect(trims.isEmpty)
+        isSeen.ring()
         rig.run { trims.count == 2 }
         #expect(trims.map { $0?.rowCount } == [4, 2])
         journal.close()

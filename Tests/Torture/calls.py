@@ -94,7 +94,7 @@ class CallEpisode(Episode):
 
     def follow(self, size):
         """Waits for all actions and a snapshot, or, if read-only, for the daemon's end."""
-        deadline, quiet = time.monotonic() + 20, None
+        deadline, quiet = time.monotonic() + 120, None
         was_full = False
         before = set(self.snapshots_there())
         while self.daemon.is_running():

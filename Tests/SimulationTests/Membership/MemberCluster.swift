@@ -294,7 +294,7 @@ extension MemberCluster {
             case 9: sync(index, machine)
             case 8: begin(index, machine)
             case 0: send(Counter.Action.increment(by: 1), "/left", index, machine)
-            case 1: useLock(index, machine)
+            case 1: own(index, machine)
             default: append(index, machine)
             }
         }
@@ -350,6 +350,12 @@ extension MemberCluster {
                 tokens.refused.insert(token)
             }
         }
+    }
+
+    /// Has the client join the members, or take the lock or release it.
+    private func own(_ index: Int, _ machine: ClientMachine) {
+        if Bool.random(using: &random) { return useLock(index, machine) }
+        send(Presence.Action.join(), "/here", index, machine)
     }
 
     private func useLock(_ index: Int, _ machine: ClientMachine) {

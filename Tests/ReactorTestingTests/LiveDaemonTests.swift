@@ -21,7 +21,7 @@ struct LiveDaemonTests {
         client.close()
     }
 
-    @Test("another daemon continues the history of one that has stopped and is not released")
+    @Test("a daemon continues the history of another that has stopped and is still in memory")
     func directory() async throws {
         let folder = "/tmp/live-history-\(UInt64.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -56,7 +56,8 @@ struct ClusterJoiningTests {
 
     /// Joins on another thread while the loop of the senders turns.
     private func join(
-        _ config: DaemonConfig, from name: String? = nil, _ origin: ClusterOrigin?
+        _ config: DaemonConfig, from name: String? = nil, _ origin: ClusterOrigin?,
+        patience: Duration = .zero, onObstacles: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> Result<String, DaemonError> {
         let result = Guarded<Result<String, DaemonError>?>(nil)
         let thread = try WorkThread(name: "join") {
@@ -64,7 +65,8 @@ struct ClusterJoiningTests {
             do throws(DaemonError) {
                 joined = .success(
                     try ClusterJoining(
-                        of: config, environment: [:], uid: 0, from: name, existing: { _ in origin }
+                        of: config, environment: [:], uid: 0, from: name, patience: patience,
+                        onObstacles: onObstacles, existing: { _ in origin }
                     ).line)
             } catch {
                 joined = .failure(error)
@@ -114,6 +116,28 @@ struct ClusterJoiningTests {
         third.onBeat = { sender.beat() }
         let line = try join(target, origin(of: directory)).get()
         #expect(line.hasSuffix("up to row 3 from node c"))
+    }
+
+    @Test("a start that needs a copy tells why it waits, and takes one that is sent later")
+    func later() throws {
+        let directory = try source("a", rows: 3)
+        let peers = try rig.start("a")
+        let sender = CopySender(of: directory, on: rig.loop.handle)
+        var isFirst = true
+        peers.onCopy = { connection in
+            guard isFirst else { return sender.send(over: connection) }
+            isFirst = false
+            connection.finish(with: .refused("not now"))
+        }
+        peers.onBeat = { sender.beat() }
+        let told = Guarded<[String]>([])
+        let line = try join(
+            config("b", "b"), origin(of: directory), patience: .seconds(300),
+            onObstacles: { reasons in told.withLock { $0.append(reasons) } }
+        ).get()
+        #expect(line.hasSuffix("up to row 3 from node a"))
+        let reasons = told.withLock { $0 }
+        #expect(reasons.count == 1 && reasons.allSatisfy { $0.hasPrefix("a: not now; c: ") })
     }
 
     @Test("a directory with another history, and a configuration that cannot join, are refused")

@@ -32,11 +32,13 @@ package struct ClusterJoining {
     }
 
     /// Does the same in the cluster that begins with what `existing` returns. Asks the nodes again for
-    /// `patience` if none sends a copy, and calls `onProgress` about once a second or more often.
+    /// `patience` if none sends a copy, after a call of `onObstacles` with the reasons of all; calls
+    /// `onProgress` about once a second or more often.
     init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32,
         from name: String? = nil, patience: Duration = .zero,
-        onProgress: @escaping () -> Void = {}, existing: Existing
+        onProgress: @escaping () -> Void = {}, onObstacles: (String) -> Void = { _ in },
+        existing: Existing
     ) throws(DaemonError) {
         guard let cluster = config.cluster else {
             throw .cluster("\(config.file) has no `cluster:`: such a daemon is alone")
@@ -65,9 +67,11 @@ package struct ClusterJoining {
                     obstacles.append("\(sender.name): \(error.reason)")
                 }
             }
+            let reasons = obstacles.joined(separator: "; ")
             guard ContinuousClock.now < end else {
-                throw .engine("no node sends a copy: \(obstacles.joined(separator: "; "))")
+                throw .engine("no node sends a copy: \(reasons)")
             }
+            onObstacles(reasons)
             onProgress()
             WorkThread.pause(for: .seconds(1))
         }

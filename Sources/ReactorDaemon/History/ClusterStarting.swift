@@ -52,11 +52,16 @@ package struct ClusterStarting {
         else { return }
         let isRequired = isBehind || origin.row.number > 0
         let supervisor = Supervisor(environment)
+        var told: String?
+        let tell = { (reasons: String) in
+            if reasons != told { logger.warning("no node sends a copy yet: \(reasons)") }
+            told = reasons
+        }
         do throws(DaemonError) {
             let joining = try ClusterJoining(
                 of: config, environment: environment, uid: uid,
                 patience: isRequired ? Self.patience : .zero,
-                onProgress: Self.notice(to: supervisor)
+                onProgress: Self.notice(to: supervisor), onObstacles: tell
             ) { _ throws(DaemonError) in origin }
             logger.notice("\(joining.line)")
             startedAt = ContinuousClock.now

@@ -37,6 +37,8 @@ class Cluster:
 
     # Each node keeps a part of its history.
     DATA = {"snapshotBytes": "1MiB", "keepBytes": "256MiB"}
+    # Bytes that etcd keeps for a node that is away.
+    LOG = 4 << 20
 
     def __init__(self, binary, home, seed, takeover="1500ms", network=None,
                  reactors=REACTORS, places=None, count=3):
@@ -54,7 +56,7 @@ class Cluster:
                 f"admin: {{ socket: {os.path.join(home, name, 'admin')} }}\n"
                 f"cluster:\n  name: torture\n  node: {name}\n"
                 f"  engine: {self.etcd.socket(number)}\n  takeover: {takeover}\n"
-                f"  logBytes: 4MiB\n  nodes:\n{self.nodes(home, number)}")
+                f"  logBytes: {self.LOG >> 20}MiB\n  nodes:\n{self.nodes(home, number)}")
             self.daemons.append(
                 Daemon(binary, os.path.join(home, name), self.DATA, extra=extra,
                        data=os.path.join(places[number], "data") if places else None,

@@ -50,6 +50,8 @@ class FaultyCluster(Cluster):
 
     # The node whose disk is filled. What it removes then must not be enough to go on.
     FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
+    # Bytes of a large row, each of which is two of its text.
+    FILLER = 30_000
     # Bytes that fill etcd's members.
     FILLING = 32 << 20
 
@@ -60,7 +62,8 @@ class FaultyCluster(Cluster):
         self.disk = None
         if has_disk:
             daemon = self.daemons[self.FILLED]
-            self.disk = SmallDisk(os.path.join(daemon.home, "disk"), 256)
+            # Room for its own history, and for a copy of all that the others keep.
+            self.disk = SmallDisk(os.path.join(daemon.home, "disk"), 512)
             daemon.data, daemon.options = os.path.join(self.disk.path, "data"), self.FILLED_DATA
             daemon.write_config()
 
@@ -296,12 +299,19 @@ class FaultyCluster(Cluster):
             time.sleep(0.05)
 
     def fill_log(self):
-        """Appends more than the log keeps for a node that is away, until a leader compacts it."""
-        before = {}  # by client, as each leader counts from its start
+        """Appends more than the log keeps for a node that is away, until a leader compacts it.
+
+        A leader knows from reports, every five seconds, how far it may: more rows do not help.
+        """
+        first = self.filled
 
         def is_done(client):
-            count = client.ask({"stats": {}})["clusterCompactions"]
-            return count >= before.setdefault(client, count) + 2
+            written = (self.filled - first) * 2 * self.FILLER
+            if written < 3 * self.LOG:
+                return False
+            time.sleep(0.1)
+            # Some of the rows may have been lost with a connection.
+            return client.ask({"stats": {}}).get("clusterLogBytes", written) < written - self.LOG
 
         self.fill_until(is_done)
 
@@ -334,7 +344,7 @@ class FaultyCluster(Cluster):
         key = f"filler-{self.filled}"
         # It cannot be packed, and replaces the former value. As with every action here, one
         # transaction changes what the followers mirror.
-        value = self.random.randbytes(30_000).hex()
+        value = self.random.randbytes(self.FILLER).hex()
         try:
             ordinal = client.send_batch([
                 ("/visits", {"increment": {"by": amount(key)}}),

@@ -159,7 +159,7 @@ class FaultyCluster(Cluster):
         self.losses += 1
         self.copies += self.await_copy(number, size, is_needed=False)
 
-    def await_copy(self, number, size, seconds=60, is_needed=True):
+    def await_copy(self, number, size, seconds=300, is_needed=True):
         """Waits until a node says that it has another's history, after its log had this size.
 
         Returns whether it did. A thread of its own writes the log: the line may come after the node

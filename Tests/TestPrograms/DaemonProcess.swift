@@ -113,10 +113,14 @@ package final class DaemonProcess: Sendable {
 
 // MARK: - Waiting for the socket
 extension DaemonProcess {
+    /// Waits until the daemon serves. It binds its other sockets after this one, and accepts
+    /// connections when all are bound.
     private func accept() async throws {
+        var probe: Probe?
         var isServing = false
         _ = await holds {
-            isServing = Self.accepts(socketPath)
+            probe = probe ?? Probe(at: socketPath)
+            isServing = probe?.hasEnded ?? false
             return isServing || !process.isRunning
         }
         guard process.isRunning else {
@@ -127,21 +131,38 @@ extension DaemonProcess {
         }
     }
 
-    /// Whether a process accepts connections at `path`.
-    package static func accepts(_ path: String) -> Bool {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+    /// Whether a process listens at `path`.
+    package static func accepts(_ path: String) -> Bool { Probe(at: path) != nil }
+}
+
+/// A connection that sends nothing and ends at once: the other end closes it when it accepts it.
+private final class Probe {
+    private let descriptor: Int32
+
+    /// Connects; nil if no process listens at `path`.
+    init?(at path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let status = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        return status == 0
+        guard status == 0 else { return nil }
+        shutdown(descriptor, Int32(SHUT_WR))
     }
+
+    /// Whether the other end has closed the connection.
+    var hasEnded: Bool {
+        var byte: UInt8 = 0
+        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT))
+        return count >= 0 || (errno != EAGAIN && errno != EINTR)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 }

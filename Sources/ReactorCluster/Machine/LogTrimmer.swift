@@ -2,15 +2,16 @@
 ///
 /// *Shape*: an entry may go once a majority of the nodes has its rows *durably*, since the
 /// compaction takes the engine's copy away. Entries that a slower node lacks stay, unless that node
-/// is behind by more than ``ClusterSettings/logBytes``. Sizes are sums over entries, kept at steps
-/// of a 64th of that maximum.
+/// is behind by more than ``ClusterSettings/logBytes``. It needs a copy of another node's history
+/// then, and the last entries up to that size stay, so that the log continues the copy once it has
+/// arrived. Sizes are sums over entries, kept at steps of a 64th of that maximum.
 ///
 /// The engine keeps beats and reports as well, and compacts only up to an entry. So a leader without
 /// actions appends a row from time to time: ``needsEntry(at:)``.
 struct LogTrimmer {
     private struct Mark {
-        let number: UInt64
-        /// Bytes of the entries up to `number`.
+        let position: LogPosition
+        /// Bytes of the entries up to there.
         let byteCount: Int
     }
 
@@ -38,13 +39,12 @@ struct LogTrimmer {
 
     /// Adds an entry of the log, in order. The revisions between two entries are other writes.
     mutating func add(_ position: LogPosition, byteCount added: Int) {
-        let number = position.number
         // Before the first entry, the other writes are those of the engine's whole history.
         let others = lastRevision > 0 ? byteCountOfOthers(before: position.revision) : 0
         (lastRevision, hasAskedForEntry) = (position.revision, false)
         byteCount += added + others
         guard byteCount - (marks.last?.byteCount ?? 0) >= settings.logBytes / 64 else { return }
-        marks.append(Mark(number: number, byteCount: byteCount))
+        marks.append(Mark(position: position, byteCount: byteCount))
     }
 
     /// Whether so much was written since the last entry, up to `revision`, that a compaction up to
@@ -69,7 +69,12 @@ struct LogTrimmer {
         let sorted = durable.sorted { $0.number > $1.number }
         guard asked == nil, sorted.count >= settings.majority else { return nil }
         let common = sorted[settings.majority - 1]
-        let target = sorted.filter { !isFar($0) }.last { $0.number <= common.number } ?? common
+        var target = sorted.filter { !isFar($0) }.last { $0.number <= common.number } ?? common
+        if sorted.contains(where: isFar) {
+            guard let kept = marks.last(where: { byteCount - $0.byteCount >= settings.logBytes })
+            else { return nil }
+            if kept.position.number < target.number { target = kept.position }
+        }
         let gain = byteCount(upTo: target.number) - byteCount(upTo: compacted.number)
         guard target.number > compacted.number, gain >= settings.logBytes / 4 else { return nil }
         asked = target
@@ -83,7 +88,7 @@ struct LogTrimmer {
         guard isDone else { return }
         compacted = target
         // Below the compacted entry only the sum is needed.
-        if let index = marks.lastIndex(where: { $0.number <= target.number }) {
+        if let index = marks.lastIndex(where: { $0.position.number <= target.number }) {
             marks.removeFirst(index)
         }
     }
@@ -94,6 +99,6 @@ struct LogTrimmer {
 
     /// Bytes of the entries up to `number`, rounded down to a mark.
     private func byteCount(upTo number: UInt64) -> Int {
-        marks.last { $0.number <= number }?.byteCount ?? 0
+        marks.last { $0.position.number <= number }?.byteCount ?? 0
     }
 }

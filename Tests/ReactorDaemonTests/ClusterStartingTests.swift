@@ -30,16 +30,21 @@ struct ClusterStartingTests {
         try memory.takeCopyIfNeeded()
     }
 
-    @Test("a daemon that fell behind starts again once, and for no other error")
+    @Test("a daemon that fell behind takes up to three copies in a row, and for no other error")
     func again() throws {
         let behind = DaemonError.fellBehind("the log no longer has the rows after 7")
         #expect(behind.exitCode == 78 && "\(behind)".hasPrefix("the log"))
         let first = try starting { _ in }
         #expect(first.mayStartAgain(after: behind, running: .zero))
         #expect(!first.mayStartAgain(after: .cluster("forked"), running: .zero))
-        let second = try starting({ _ in }, [ClusterStarting.variable: "1"])
-        #expect(!second.mayStartAgain(after: behind, running: .zero))
-        #expect(second.mayStartAgain(after: behind, running: .seconds(61)))
+        #expect(first.copies(running: .zero) == 1)
+        let second = try starting({ _ in }, [ClusterStarting.variable: "2"])
+        #expect(second.mayStartAgain(after: behind, running: .zero))
+        #expect(second.copies(running: .zero) == 3)
+        let last = try starting({ _ in }, [ClusterStarting.variable: "3"])
+        #expect(!last.mayStartAgain(after: behind, running: .zero))
+        #expect(last.mayStartAgain(after: behind, running: .seconds(61)))
+        #expect(last.copies(running: .seconds(61)) == 1)
         #expect(!(try starting { $0.cluster = nil }).mayStartAgain(after: behind, running: .zero))
     }
 }

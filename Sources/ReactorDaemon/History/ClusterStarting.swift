@@ -19,12 +19,16 @@ package struct ClusterStarting {
     /// When the last copy was complete, or the process started.
     private var startedAt = ContinuousClock.now
 
-    /// The least time between two copies.
+    /// The time after which a process may take copies as if it had taken none.
     private static let timeMin = Duration.seconds(60)
+    /// Maximum number of copies without that time between them: the log may have lost what follows
+    /// a copy before it was there, but not every time.
+    private static let copiesMax = 3
     /// How long a start that needs a copy asks for one: another node may be starting as well.
     private static let patience = Duration.seconds(60)
 
-    /// The variable that says that the process was behind the cluster's log before it started again.
+    /// The variable that says that the process was behind the cluster's log before it started again,
+    /// and how many copies it takes with this start.
     static let variable = "REACTORD_JOIN"
 
     /// Prepares a start with this configuration.
@@ -38,6 +42,8 @@ package struct ClusterStarting {
     }
 
     private var isBehind: Bool { environment[Self.variable] != nil }
+    /// Number of copies that were taken without a pause, with that of this start.
+    private var copyCount: Int { environment[Self.variable].map { Int($0) ?? 1 } ?? 0 }
 
     /// Takes a copy if the directory has no history, or if the process was behind the log. Does
     /// nothing without links, or if there is no cluster yet, or if no node sends a copy and the log
@@ -84,17 +90,21 @@ package struct ClusterStarting {
     }
 
     /// Whether the program starts again after this error, with which a process ends that has run for
-    /// `time`: a copy may help, and the process has not just taken one.
+    /// `time`: a copy may help, and the process has not just taken several.
     func mayStartAgain(after error: DaemonError, running time: Duration) -> Bool {
         guard case .fellBehind = error else { return false }
-        return (!isBehind || time > Self.timeMin) && config.cluster?.hasLinks == true
+        return copies(running: time) <= Self.copiesMax && config.cluster?.hasLinks == true
     }
+
+    /// Which copy in a row the next start takes, after a process that has run for `time`.
+    func copies(running time: Duration) -> Int { time > Self.timeMin ? 1 : copyCount + 1 }
 
     /// Starts the program again if that may help; `prepare` is called before. Returns otherwise.
     package func startAgain(after error: DaemonError, prepare: () -> Void) {
-        guard mayStartAgain(after: error, running: ContinuousClock.now - startedAt) else { return }
+        let time = ContinuousClock.now - startedAt
+        guard mayStartAgain(after: error, running: time) else { return }
         logger.notice("starting again, with a copy of another node: \(error)")
         prepare()
-        ProgramImage.restart(setting: Self.variable, to: "1")
+        ProgramImage.restart(setting: Self.variable, to: "\(copies(running: time))")
     }
 }

@@ -99,7 +99,7 @@ def run(binary, home, count, seed, lies=False):
         print(f"{cuts} cuts, {time.monotonic() - begun:.0f} s: {totals}", flush=True)
     least, index = count // 2, 0
     # A run in which no data was at risk proves nothing.
-    while index < least or 0 < least and index < least + 12 and idle(totals):
+    while index < least or 0 < least and index < least + 40 and idle(totals):
         path, episode_seed = os.path.join(home, f"relaxed-{index}"), seed * 7_000_003 + index
         for key, value in relaxed(binary, path, episode_seed, index % 3 == 0, lies).items():
             totals[key] = totals.get(key, 0) + value

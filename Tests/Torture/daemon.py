@@ -59,7 +59,7 @@ class Daemon:
             )
         return self.accepts() if wait else True
 
-    def accepts(self, seconds=60):
+    def accepts(self, seconds=300):
         """Waits until the socket accepts; False once the process has ended instead."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -75,7 +75,7 @@ class Daemon:
             time.sleep(0.002)
         raise AssertionError(f"the daemon does not accept within {seconds} s: {self.tail()}")
 
-    def becomes_ready(self, seconds=60):
+    def becomes_ready(self, seconds=300):
         """Starts the process and waits until it is ready; False if it ended instead.
 
         It accepts connections earlier, but answers only when ready.

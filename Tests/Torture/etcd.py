@@ -109,7 +109,7 @@ class Etcd:
 
     def check_settings(self, member, text, path, size):
         """etcd ignores fields that it does not know, and shows what it uses in its log."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while True:
             with open(path, "rb") as log:
                 log.seek(size)
@@ -195,7 +195,7 @@ class Etcd:
                 raise Violation(f"etcdctl {arguments}: {run.stdout}{run.stderr}")
             time.sleep(0.1)
 
-    def size(self, seconds=20):
+    def size(self, seconds=120):
         """Bytes of the largest file of a member."""
         deadline = time.monotonic() + seconds
         while not all(sizes := [self.metrics(member, "etcd_mvcc_db_total_size_in_bytes")

@@ -64,7 +64,7 @@ class Links:
         pairs = [(machine, target) for machine in machines for target in self.machines]
         for pair in pairs:
             self.begin(*pair)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while late := [pair for pair in pairs if not self.accepts(*pair)]:
             if time.monotonic() > deadline:
                 raise Violation(f"spiped does not accept at {late}: {self.tails()}")

@@ -122,7 +122,7 @@ class Network:
 
     def is_kept(self, pair, is_cut):
         """Whether packets pass only where they should; a busy machine may lose some."""
-        return not self.passes(*pair) if is_cut else any(self.passes(*pair) for _ in range(5))
+        return not self.passes(*pair) if is_cut else any(self.passes(*pair) for _ in range(25))
 
     def check(self):
         """Each cut loses what it names, without an error to the sender, and nothing else."""

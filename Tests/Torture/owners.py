@@ -379,7 +379,7 @@ class Household:
 
         return [ask(daemon, read) for daemon in self.cluster.daemons]
 
-    def await_state(self, name, is_reached, seconds=30):
+    def await_state(self, name, is_reached, seconds=120):
         deadline = time.monotonic() + seconds
         while not all(map(is_reached, states := self.states())):
             self.cluster.check()

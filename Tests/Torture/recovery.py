@@ -78,7 +78,7 @@ class Recovery:
             raise Violation(f"{words}: {run.returncode}: {run.stdout}{run.stderr}")
         return run.stdout
 
-    def await_stored(self, seconds=30):
+    def await_stored(self, seconds=120):
         """Waits until the founder has stored all that it has applied, and that is all."""
         deadline = time.monotonic() + seconds
         while True:
@@ -126,6 +126,7 @@ class Recovery:
         self.sum = sum
 
     def take_backup(self, seconds=60):
+        self.await_stored()
         deadline = time.monotonic() + seconds
         while True:
             run = self.cluster.reactorctl(

@@ -142,7 +142,7 @@ class Upgrade:
             self.stop(number)
             if not self.start(number, FICKLE_TYPES="aliased"):
                 raise Violation(f"{NAMES[number]}: {self.cluster.daemons[number].tail()}")
-            wait = self.cluster.tool("wait", "--timeout", "30s", number=number)
+            wait = self.cluster.tool("wait", "--timeout", "120s", number=number)
             if wait.returncode != 0:
                 raise Violation(f"cluster wait: {wait.returncode}: {wait.stderr}")
             self.await_added(30)

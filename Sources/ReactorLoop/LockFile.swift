@@ -34,7 +34,7 @@ package final class LockFile {
         while true {
             let candidate = try Self.lock(name, in: directory, path: path)
             guard FileStatus(of: candidate)?.isOfThisUserAlone ?? false else {
-                close(candidate)
+                Self.release(candidate)
                 throw .unsafeFile(path: path)
             }
             // Another process may have removed the file between the open and the lock; the lock
@@ -43,7 +43,7 @@ package final class LockFile {
                 descriptor = candidate
                 break
             }
-            close(candidate)
+            Self.release(candidate)
         }
         guard writeHolder() else { throw .call(.system("pwrite", path)) }
     }
@@ -84,6 +84,10 @@ package final class LockFile {
             close(descriptor)
             return
         }
+        Self.release(descriptor)
+    }
+
+    private static func release(_ descriptor: Int32) {
         // A process that is being started may have a copy of the descriptor up to its `exec`.
         flock(descriptor, LOCK_UN)
         close(descriptor)

@@ -252,6 +252,7 @@ package final class DataDirectory: Sendable {
         }
         guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock) else {
             // A lock on a file that was replaced between the two calls has no effect.
+            flock(lock, LOCK_UN)
             close(lock)
             return try Self.lock(in: directory, at: path, to: purpose)
         }

@@ -10,6 +10,9 @@ final class StillClock: Clock {
     let now = ContinuousClock.now
     let minimumResolution = Duration.zero
 
+    /// Number of sleepers up to ``run()``.
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let (end, sleeper) = AsyncStream<Void>.makeStream()
         let isOver = state.withLock { state in

@@ -40,6 +40,10 @@ struct TrackerTests {
         try desk.store.dispatch(.search("log"))
         try desk.store.dispatch(.search("LOGIN"))
         #expect(desk.store.state.search == Tracker.Search(text: "LOGIN", found: .loading))
+        while desk.clock.sleeperCount == 0 {
+            desk.store.drain()
+            await Task.yield()
+        }
         desk.clock.run()
         await desk.until { !$0.search.found.isLoading }
         #expect(desk.store.state.search.found == .loaded([1]))

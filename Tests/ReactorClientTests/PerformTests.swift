@@ -148,6 +148,8 @@ struct PerformTests {
         let mirror = served.mirror
         let outcome = Task { await mirror.perform(.bake("rye"), isPreviewed: true) }
         await mirror.until { $0.started == ["rye"] }
+        // The preview is there before the action is sent.
+        await served.server.until { $0.actionCount == 1 }
         #expect(await mirror.dispatch(.nothing).revision?.sequence == 2)
         #expect(mirror.started == ["rye"])
         #expect(mirror.replica.withLock { !$0.isOverlaid })

@@ -174,7 +174,14 @@ struct ActivationTests {
         for run in 1...2 {
             let client = await client()
             #expect(client?.isAnswered() == true, "run \(run): \(holder.errors)")
-            let started = holder.output.split(separator: "\n").filter { $0.hasPrefix("started") }
+            var started: [Substring] = []
+            // The daemon may answer before its parent says so.
+            #expect(
+                await holds {
+                    started = holder.output.split(separator: "\n")
+                        .filter { $0.hasPrefix("started") }
+                    return started.count == run
+                })
             let pid = try #require(started.last.flatMap { Int32($0.dropFirst(8)) })
             kill(pid, SIGTERM)
             #expect(

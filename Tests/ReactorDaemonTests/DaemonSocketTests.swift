@@ -64,15 +64,11 @@ struct DaemonSocketTests {
         // The interval between two log lines is longer than the test.
         let daemon = try await DaemonProcess.start(
             config: DaemonProcess.example + "\nlimits:\n  logInterval: 1h\n")
-        try FileManager.default.removeItem(atPath: daemon.socketPath)
         let frame = HostileServer.frame(.closing, 0, Closing(.busy, "no").wireBytes())
-        var other = HostileServer(at: daemon.socketPath, frame)
-        // The daemon may have been faster.
-        while other == nil {
-            try FileManager.default.removeItem(atPath: daemon.socketPath)
-            other = HostileServer(at: daemon.socketPath, frame)
-        }
-        let hostile = try #require(other)
+        // It listens before its socket is in the place of the daemon's.
+        let other = daemon.directory.path("other")
+        let hostile = try #require(HostileServer(at: other, frame))
+        #expect(unsafe rename(other, daemon.socketPath) == 0)
         #expect(await holds { hostile.clientCount >= 4 })
         #expect(daemon.log.components(separatedBy: "cannot be bound again").count == 2)
         #expect(DaemonProcess.accepts(daemon.socketPath))

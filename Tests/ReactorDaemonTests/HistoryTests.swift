@@ -107,6 +107,7 @@ struct HistoryTests {
     ) {
         let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
         let manager = try #require(NoticeListener(abstract: name))
+        let before = Self.readyCount(home.read("reactord.err"))
         let daemon = try await start(["NOTIFY_SOCKET": "@" + name])
         var notices: [String] = []
         while notices.last != "READY=1" {
@@ -116,9 +117,15 @@ struct HistoryTests {
         }
         let peak = try #require(daemon.peakResidentBytes)
         let count = try await Reactorctl(daemon: daemon)("get", "/visits/count").output
+        // A thread of its own writes the log.
+        #expect(await holds { Self.readyCount(daemon.log) > before })
         let log = daemon.log
         await daemon.kill9()
         return (peak, notices, log, count)
+    }
+
+    private static func readyCount(_ log: String) -> Int {
+        log.split(separator: "\n").count { $0.contains("ready") }
     }
 
     /// Appends rows like the last changing one, each with a large action, up to row `rowCount`;

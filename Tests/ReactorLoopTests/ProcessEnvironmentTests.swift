@@ -5,11 +5,14 @@ import Testing
 @Suite("A process's environment")
 struct ProcessEnvironmentTests {
     @Test("a variable's value is all text after the first equals sign")
-    func environment() {
-        unsafe setenv("REACTOR_PLACE_TEST", "a=b=", 1)
-        #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == "a=b=")
-        unsafe unsetenv("REACTOR_PLACE_TEST")
-        #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == nil)
+    func environment() async {
+        // In a separate process: other tests read the variables meanwhile.
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("REACTOR_PLACE_TEST", "a=b=", 1)
+            #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == "a=b=")
+            unsafe unsetenv("REACTOR_PLACE_TEST")
+            #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == nil)
+        }
     }
 
     @Test(

@@ -81,6 +81,8 @@ struct LineWriterTests {
         #expect(Self.reported(in: text) == dropped)
         #expect(text.split(separator: "\n").count { $0.hasPrefix("x") } == 10)
         #expect(text.split(separator: "\n").last?.hasPrefix("dropped ") == true)
+        // Until then, the written lines count as waiting.
+        #expect(writer.flush(milliseconds: 60_000))
         writer.write("after\n")
         #expect(pipe.read(until: "after\n") == "after\n")
         #expect(writer.flush(milliseconds: 60_000))

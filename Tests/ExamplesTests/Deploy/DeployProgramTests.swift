@@ -76,6 +76,8 @@ struct DeployProgramTests {
         try await succeed(deploy("build", "web"))
         let dashboard = try deploy.start(["dashboard", "web"], name: "dashboard")
         #expect(await dashboard.says("  1 running by "))
+        // A worker tries again only after it was connected once.
+        #expect(await dashboard.says("1 of 2 running, 0 waiting, 1 of 2 workers idle\n"))
         await deploy.daemon.kill9()
 
         let again = try await start(in: directory)

@@ -331,7 +331,7 @@ struct LogTrimmerTests {
             trimmer.nextTarget(durable: [80, 60, 30].map(Self.position)) == Self.position(30))
     }
 
-    @Test("a node that is too far behind delays no compaction, but the log keeps its last entries")
+    @Test("nodes too far behind delay no compaction, but the log keeps the last `logBytes`")
     func far() {
         var trimmer = Self.trimmer(200)
         // The last 64 stay, for a copy that the node takes meanwhile.
@@ -339,7 +339,15 @@ struct LogTrimmerTests {
         #expect(target == LogPosition(number: 136, revision: 136))
         trimmer.finish(true)
         #expect(trimmer.uncompactedByteCount == 64 * 64)
-        #expect(trimmer.nextTarget(durable: [3, 200, 200].map(Self.position)) == nil)
+        let later = [3, 216, 216].map(Self.position)
+        #expect(trimmer.nextTarget(durable: later) == nil)
+        for number in 201...216 as ClosedRange<UInt64> {
+            trimmer.add(LogPosition(number: number, revision: number), byteCount: 64)
+        }
+        #expect(trimmer.nextTarget(durable: later) == LogPosition(number: 152, revision: 152))
+        var first = Self.trimmer(200)
+        let absent = first.nextTarget(durable: [.beginning, Self.position(200), Self.position(200)])
+        #expect(absent == target)
         var stuck = Self.trimmer(200)
         #expect(stuck.nextTarget(durable: [200, 4, 3].map(Self.position)) == nil)
         #expect(

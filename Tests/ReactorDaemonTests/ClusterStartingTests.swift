@@ -30,7 +30,7 @@ struct ClusterStartingTests {
         try memory.takeCopyIfNeeded()
     }
 
-    @Test("a daemon that fell behind takes up to three copies in a row, and for no other error")
+    @Test("a daemon that fell behind takes up to three copies in a row, after another error none")
     func again() throws {
         let behind = DaemonError.fellBehind("the log no longer has the rows after 7")
         #expect(behind.exitCode == 78 && "\(behind)".hasPrefix("the log"))

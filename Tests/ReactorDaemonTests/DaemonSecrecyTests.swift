@@ -208,12 +208,14 @@ struct DaemonSecrecyTests {
         #expect(await follower.says("set"))
         let open = daemon.openDescriptors.filter { $0 > 2 }
         #expect(open.count > 10, "\(open)")
+        var examinedCount = 0
         for descriptor in open {
             // The daemon may have closed it meanwhile.
             guard
                 let info = try? String(
                     contentsOfFile: "/proc/\(daemon.pid)/fdinfo/\(descriptor)", encoding: .utf8)
             else { continue }
+            examinedCount += 1
             let flags = info.split(separator: "\n").first { $0.hasPrefix("flags:") }
                 .flatMap { UInt32($0.split(separator: "\t")[1], radix: 8) }
             let isClosed = try #require(flags) & UInt32(O_CLOEXEC) != 0
@@ -221,6 +223,7 @@ struct DaemonSecrecyTests {
                 atPath: "/proc/\(daemon.pid)/fd/\(descriptor)")
             #expect(isClosed, "\(descriptor): \(target ?? "")")
         }
+        #expect(examinedCount > 10, "\(open)")
         follower.signal(SIGTERM)
         #expect(await daemon.stop() == .exited(0))
     }

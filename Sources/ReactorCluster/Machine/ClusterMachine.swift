@@ -103,7 +103,7 @@ package final class ClusterMachine {
     /// Number of entries that the log had at the last look and this node has not read.
     package var missingEntryCount: UInt64 { view.head - min(cursor.read.number, view.head) }
 
-    /// Bytes that the engine got, as this process saw them, since its last compaction of the log.
+    /// Bytes that the engine got, as this process saw them, and that it did not compact.
     package var uncompactedByteCount: Int { trimmer.uncompactedByteCount }
 
     /// When ``tick(at:)`` is due; nil if only an event can change anything.

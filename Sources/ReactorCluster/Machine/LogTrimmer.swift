@@ -31,7 +31,7 @@ struct LogTrimmer {
         lastRevision = position.revision
     }
 
-    /// Bytes of the entries after the last compaction of this process.
+    /// Bytes of the entries after the last that this process compacted.
     var uncompactedByteCount: Int { byteCount - byteCount(upTo: compacted.number) }
 
     /// About how many bytes the engine keeps of a write that is no entry: a beat, a probe, a report.

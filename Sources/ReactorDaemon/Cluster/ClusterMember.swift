@@ -205,7 +205,7 @@ package final class ClusterMember: Journal {
     package var reports: [NodeReport] { machine.book.reports }
     /// Number of entries that the log had at the last look and this node has not read.
     package var missingEntryCount: UInt64 { machine.missingEntryCount }
-    /// Bytes of the entries that this process has seen since its last compaction of the log.
+    /// Bytes of the entries that this process has seen and not compacted.
     package var uncompactedByteCount: Int { machine.uncompactedByteCount }
     /// The wall clock of a node now, in milliseconds since 1970; nil if that is not known.
     package func wallClock(of node: ClusterNode) -> Int64? {

@@ -21,7 +21,7 @@ struct CopyReceiver {
     struct Obstacle: Error { let reason: String }
 
     /// Receives for the node `node` of `cluster`; another daemon that is silent for longer than
-    /// `silenceMax` is given up. `onProgress` is called with each message.
+    /// `silenceMax` is given up. `onProgress` is called with each message, and once a second.
     init(
         _ copy: ReceivedCopy, of cluster: String, as node: ClusterNode, silenceMax: Duration,
         onProgress: @escaping () -> Void = {}
@@ -50,6 +50,7 @@ struct CopyReceiver {
         defer { loop.close() }
         let connection = try PeerConnection(to: path, on: loop)
         let timer = try LoopTimer(on: loop)
+        let progress = try LoopTimer(on: loop)
         var result: Result<UInt64, Obstacle>?
         let end = { (outcome: Result<UInt64, Obstacle>) in
             result = result ?? outcome
@@ -63,11 +64,14 @@ struct CopyReceiver {
         connection.onEnd = { end(.failure(Obstacle(reason: $0))) }
         timer.onFire = { end(.failure(Obstacle(reason: "no answer within \(silenceMax)"))) }
         timer.start(after: silenceMax)
+        progress.onFire = onProgress
+        progress.start(after: .seconds(1), every: .seconds(1))
         connection.begin()
         connection.send(.copy(cluster: cluster, node: node.index))
         loop.run()
         connection.close()
         timer.close()
+        progress.close()
         return result ?? .failure(Obstacle(reason: "the loop has ended"))
     }
 

@@ -31,9 +31,10 @@ package struct ClusterJoining {
         }
     }
 
-    /// Does the same in the cluster that begins with what `existing` returns. Asks the nodes again for
-    /// `patience` if none sends a copy, after a call of `onObstacles` with the reasons of all; calls
-    /// `onProgress` about once a second or more often.
+    /// Does the same in the cluster that begins with what `existing` returns.
+    ///
+    /// If no node sends a copy, calls `onObstacles` with the reasons of all, and asks the nodes again,
+    /// for `patience` in all. Calls `onProgress` about once a second or more often.
     init(
         of config: DaemonConfig, environment: [String: String], uid: UInt32,
         from name: String? = nil, patience: Duration = .zero,

@@ -21,8 +21,8 @@ package struct ClusterStarting {
 
     /// The time after which a process may take copies as if it had taken none.
     private static let timeMin = Duration.seconds(60)
-    /// Maximum number of copies without that time between them: the log may have lost what follows
-    /// a copy before it was there, but not every time.
+    /// Maximum number of copies without that time between them. The leader may compact the entries
+    /// after a copy while it is sent; the node then takes another one.
     private static let copiesMax = 3
     /// How long a start that needs a copy asks for one: another node may be starting as well.
     private static let patience = Duration.seconds(60)
@@ -37,13 +37,14 @@ package struct ClusterStarting {
     ) {
         self.config = config
         self.environment = environment
+        copyCount = environment[Self.variable].map { Int($0) ?? 1 } ?? 0
         self.uid = uid
         self.logger = logger
     }
 
     private var isBehind: Bool { environment[Self.variable] != nil }
     /// Number of copies that were taken without a pause, with that of this start.
-    private var copyCount: Int { environment[Self.variable].map { Int($0) ?? 1 } ?? 0 }
+    private var copyCount: Int
 
     /// Takes a copy if the directory has no history, or if the process was behind the log. Does
     /// nothing without links, or if there is no cluster yet, or if no node sends a copy and the log
@@ -71,6 +72,7 @@ package struct ClusterStarting {
             ) { _ throws(DaemonError) in origin }
             logger.notice("\(joining.line)")
             startedAt = ContinuousClock.now
+            copyCount = max(copyCount, 1)
         } catch {
             guard case .engine = error, !isRequired else { throw error }
         }

@@ -99,7 +99,7 @@ struct ClusterFigures: Sendable {
     var missingEntryCount: UInt64
     /// The age of the state in nanoseconds; nil if the node does not know.
     var age: UInt64?
-    /// Bytes of the entries since the last compaction; nil on a node that does not lead.
+    /// Bytes of the entries that were not compacted; nil on a node that does not lead.
     var logByteCount: Int?
     /// Milliseconds by which the leader's wall clock is ahead of this node's; nil if that is not
     /// known.

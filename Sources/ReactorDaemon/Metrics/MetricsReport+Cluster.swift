@@ -49,7 +49,7 @@ extension MetricsReport {
             seconds: cluster.age.map(MetricsText.seconds))
         text.gauge(
             "reactord_cluster_log_bytes",
-            "Bytes of entries since this leader's last compaction, or since its start.",
+            "Bytes of the entries that this leader has not compacted, since its start.",
             cluster.logByteCount)
     }
 

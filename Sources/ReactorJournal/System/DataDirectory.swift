@@ -251,7 +251,8 @@ package final class DataDirectory: Sendable {
             throw .inUse(path: path, pid: holder)
         }
         guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock) else {
-            // A lock on a file that was replaced between the two calls has no effect.
+            // A lock on a file that was replaced between the two calls has no effect. A process that
+            // is being started may have a copy of the descriptor.
             flock(lock, LOCK_UN)
             close(lock)
             return try Self.lock(in: directory, at: path, to: purpose)

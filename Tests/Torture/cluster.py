@@ -172,9 +172,7 @@ class Cluster:
     def check(self):
         for number, daemon in enumerate(self.daemons):
             if number not in self.ended and not daemon.is_running():
-                # Its member of etcd may start as well, or hang: see `start_all`.
-                if (daemon.process.returncode == 69
-                        and time.monotonic() < self.began.get(number, 0) + 90):
+                if self.waits_for_etcd(number):
                     daemon.start(wait=False)
                     continue
                 raise Violation(
@@ -183,6 +181,14 @@ class Cluster:
         for thread in self.threads:
             if thread.error:
                 raise thread.error
+
+    def waits_for_etcd(self, number, seconds=90):
+        """Whether a daemon has ended in its start without an answer of etcd: see `start_all`."""
+        since, size = self.began.get(number, (0, 0))
+        said = self.daemons[number].said(size)
+        return (self.daemons[number].process.returncode == 69
+                and time.monotonic() < since + seconds
+                and "start the etcd member" in said and "] ready" not in said)
 
     def hold(self, seconds):
         """Lets time pass, and watches the clients."""
@@ -215,9 +221,10 @@ class Cluster:
         self.daemons[number].kill()
 
     def restart(self, number):
-        self.began[number] = time.monotonic()
-        if not self.daemons[number].start():
-            raise Violation(f"a daemon does not start again: {self.daemons[number].tail()}")
+        daemon = self.daemons[number]
+        self.began[number] = time.monotonic(), daemon.log_size
+        if not daemon.start():
+            raise Violation(f"a daemon does not start again: {daemon.tail()}")
         self.ended.discard(number)
 
     def start_all(self, numbers=None, seconds=90):

@@ -52,6 +52,8 @@ class FaultyCluster(Cluster):
     FILLED, FILLED_DATA = 2, {"snapshotBytes": "1MiB", "keepBytes": "8MiB"}
     # Bytes of a large row, each of which is two of its text.
     FILLER = 30_000
+    # What a daemon says after a copy.
+    COPIED = "copied the history of cluster torture"
     # Bytes that fill etcd's members.
     FILLING = 32 << 20
 
@@ -146,6 +148,8 @@ class FaultyCluster(Cluster):
             self.await_copy(number, size)
         self.await_serving()
         self.await_progress(time.monotonic())
+        if needs_copy:
+            self.expect_one_copy(number, size)
 
     def lose_data(self, number):
         """A machine is replaced: its daemon takes the history from another node."""
@@ -167,7 +171,7 @@ class FaultyCluster(Cluster):
         too busy to send a copy, which then is not needed.
         """
         deadline = time.monotonic() + seconds
-        while "copied the history of cluster torture" not in self.daemons[number].said(size):
+        while self.COPIED not in self.daemons[number].said(size):
             status = None if is_needed else self.status(number)
             if status and not status["isCut"]:
                 return False
@@ -190,6 +194,16 @@ class FaultyCluster(Cluster):
         self.await_copy(number, size)
         self.await_serving()
         self.await_progress(time.monotonic())
+        self.expect_one_copy(number, size)
+
+    def expect_one_copy(self, number, size):
+        """The log continued the first copy that a node took since its own log had this size."""
+        count = self.daemons[number].said(size).count(self.COPIED)
+        if count > 1:
+            found = f"{self.names[number]} took {count} copies until the log continued one"
+            if self.judges:
+                raise Violation(found)
+            print(found, flush=True)
 
     def fill_disk(self, _):
         """Another program fills a node's disk: the node goes on, and stores the rows when it may.

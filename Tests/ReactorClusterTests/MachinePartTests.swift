@@ -334,7 +334,7 @@ struct LogTrimmerTests {
     @Test("nodes too far behind delay no compaction, but the log keeps the last `logBytes`")
     func far() {
         var trimmer = Self.trimmer(200)
-        // The last 64 stay, for a copy that the node takes meanwhile.
+        // The log keeps the last 64: the node may be taking a copy.
         let target = trimmer.nextTarget(durable: [3, 200, 150].map(Self.position))
         #expect(target == LogPosition(number: 136, revision: 136))
         trimmer.finish(true)

@@ -118,7 +118,7 @@ struct ClusterJoiningTests {
         #expect(line.hasSuffix("up to row 3 from node c"))
     }
 
-    @Test("a start that needs a copy tells why it waits, and takes one that is sent later")
+    @Test("a start that needs a copy reports why it waits, and asks again until it has the copy")
     func later() throws {
         let directory = try source("a", rows: 3)
         let peers = try rig.start("a")

@@ -210,7 +210,7 @@ struct DaemonSecrecyTests {
         #expect(open.count > 10, "\(open)")
         var examinedCount = 0
         for descriptor in open {
-            // The daemon may have closed it meanwhile.
+            // The daemon may have closed the descriptor since it was listed.
             guard
                 let info = try? String(
                     contentsOfFile: "/proc/\(daemon.pid)/fdinfo/\(descriptor)", encoding: .utf8)

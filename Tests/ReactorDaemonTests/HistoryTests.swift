@@ -117,7 +117,7 @@ struct HistoryTests {
         }
         let peak = try #require(daemon.peakResidentBytes)
         let count = try await Reactorctl(daemon: daemon)("get", "/visits/count").output
-        // A thread of its own writes the log.
+        // The daemon's log thread may write the line after the answer.
         #expect(await holds { Self.readyCount(daemon.log) > before })
         let log = daemon.log
         await daemon.kill9()

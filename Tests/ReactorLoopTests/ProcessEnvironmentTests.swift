@@ -6,7 +6,7 @@ import Testing
 struct ProcessEnvironmentTests {
     @Test("a variable's value is all text after the first equals sign")
     func environment() async {
-        // In a separate process: other tests read the variables meanwhile.
+        // In a separate process: other tests read the environment at the same time.
         await #expect(processExitsWith: .success) {
             unsafe setenv("REACTOR_PLACE_TEST", "a=b=", 1)
             #expect(ProcessEnvironment.environment["REACTOR_PLACE_TEST"] == "a=b=")
